@@ -1,0 +1,2 @@
+//! Contributor commands.
+fn main() {}
