@@ -1,0 +1,93 @@
+//! The texts of `Innodb_buffer_pool_{dump,load,resize}_status`, told apart by meaning. The texts
+//! are InnoDB's own interface strings; servers and versions differ in details.
+
+/// State of the warm-up load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoadState {
+    /// No load since start-up.
+    NotStarted,
+    /// Under way; pages done and pages to do where printed.
+    Running {
+        /// Pages done and pages in the dump.
+        progress: Option<(u64, u64)>,
+    },
+    /// Done.
+    Completed,
+    /// Done with nothing in the file.
+    CompletedEmpty,
+    /// Stopped by a person, a resize or a shutdown.
+    Aborted,
+    /// Failed, with the server's words.
+    Failed(String),
+}
+
+impl LoadState {
+    /// Reads `Innodb_buffer_pool_load_status`.
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim();
+        let lower = text.to_ascii_lowercase();
+        if lower.is_empty() || lower.contains("not started") {
+            Self::NotStarted
+        } else if lower.contains("load completed") {
+            if lower.contains("was empty") {
+                Self::CompletedEmpty
+            } else {
+                Self::Completed
+            }
+        } else if lower.contains("load aborted") {
+            Self::Aborted
+        } else if lower.starts_with("loaded ") || lower.starts_with("loading ") {
+            Self::Running {
+                progress: progress(text),
+            }
+        } else {
+            Self::Failed(text.to_owned())
+        }
+    }
+}
+
+/// Pages loaded so far, while a load runs.
+pub(crate) fn loaded_pages(text: &str) -> Option<u64> {
+    match LoadState::parse(text) {
+        LoadState::Running { progress } => progress.map(|(done, _)| done),
+        _ => None,
+    }
+}
+
+/// `Loaded 403457/419487 pages`.
+fn progress(text: &str) -> Option<(u64, u64)> {
+    let numbers = text.strip_prefix("Loaded ")?.split(' ').next()?;
+    let (done, of) = numbers.split_once('/')?;
+    Some((done.parse().ok()?, of.parse().ok()?))
+}
+
+/// State of an online resize.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResizeState {
+    /// None since start-up.
+    None,
+    /// Under way, with the server's words.
+    Running(String),
+    /// Done.
+    Completed,
+    /// Failed or refused, with the server's words.
+    Failed(String),
+}
+
+impl ResizeState {
+    /// Reads `Innodb_buffer_pool_resize_status`.
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim();
+        let lower = text.to_ascii_lowercase();
+        if lower.is_empty() {
+            Self::None
+        } else if lower.starts_with("completed") || lower.starts_with("size did not change") {
+            Self::Completed
+        } else if lower.contains("failed") || lower.contains("cannot") || lower.contains("aborted")
+        {
+            Self::Failed(text.to_owned())
+        } else {
+            Self::Running(text.to_owned())
+        }
+    }
+}
