@@ -14,6 +14,7 @@
 //! This crate judges nothing; it never prints and reads no environment.
 
 pub mod allow;
+pub mod build;
 pub mod evidence;
 pub mod host;
 pub mod innodb_status;
