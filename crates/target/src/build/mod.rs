@@ -10,6 +10,8 @@ mod identity;
 mod inherit;
 mod moments;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -159,14 +161,11 @@ impl Moment {
     }
 }
 
-/// Place of a person's own word on the machine's memory.
-const HOST_MEMORY_OPTION: &str = "--host-memory";
-
 /// Sort key: lower is folded first and so gives way.
 fn trust(content: &Content, place: &str) -> u8 {
     match content {
         Content::Exporter(_) | Content::Meminfo(_) | Content::MysqldAuto(_) => 0,
-        Content::Host(_) if place == HOST_MEMORY_OPTION => 2,
+        Content::Host(_) if place == crate::host::HOST_MEMORY_OPTION => 2,
         _ => 1,
     }
 }

@@ -9,6 +9,9 @@ use crate::provenance::{Fact, Source};
 use crate::table::{Table, parse_count};
 use crate::variables::parse_flag;
 
+/// Place of a person's own word on the machine's memory, which is believed before the kernel's.
+pub(crate) const HOST_MEMORY_OPTION: &str = "--host-memory";
+
 /// How a value is written in a table cell and read from one.
 trait Cell: Sized {
     fn to_text(&self) -> String;
@@ -96,9 +99,9 @@ macro_rules! define_conversions {
         }
 
         /// Fills what `later` does not know from `earlier`, except counters: those of an earlier
-        /// moment would look as if nothing had happened since.
+        /// moment would look as if nothing had happened since. A person's word stays in force.
         pub(crate) fn inherit(later: &mut Host, earlier: &Host) {
-            $(if later.$described.is_none() {
+            $(if takes_over(later.$described.as_ref(), earlier.$described.as_ref()) {
                 later.$described.clone_from(&earlier.$described);
             })*
         }
@@ -106,6 +109,14 @@ macro_rules! define_conversions {
 }
 
 with_fields!(define_conversions);
+
+fn takes_over<T>(later: Option<&Fact<T>>, earlier: Option<&Fact<T>>) -> bool {
+    let by_person = |fact: &Fact<T>| &*fact.source.place == HOST_MEMORY_OPTION;
+    match later {
+        None => true,
+        Some(later) => earlier.is_some_and(by_person) && !by_person(later),
+    }
+}
 
 fn push<T: Cell>(table: &mut Table, name: &str, fact: Option<&Fact<T>>) {
     if let Some(fact) = fact {

@@ -6,7 +6,7 @@
 mod fields;
 
 pub use fields::to_table;
-pub(crate) use fields::{inherit, parse_source, set};
+pub(crate) use fields::{HOST_MEMORY_OPTION, inherit, parse_source, set};
 
 use crate::provenance::Fact;
 
