@@ -15,6 +15,7 @@
 
 pub mod allow;
 pub mod effective_size;
+pub mod build;
 pub mod evidence;
 pub mod host;
 pub mod innodb_status;

@@ -3,6 +3,11 @@
 //! Only read when the server provably runs here (its pid file or socket leads to a process), or
 //! given by the person (`--host-memory`); a remote machine's memory is never assumed.
 
+mod fields;
+
+pub use fields::to_table;
+pub(crate) use fields::{HOST_MEMORY_OPTION, inherit, parse_source, set};
+
 use crate::provenance::Fact;
 
 /// What is known of the machine. Absent values are unknown.
