@@ -20,6 +20,7 @@ pub mod innodb_status;
 pub mod interval;
 pub mod load_status;
 pub mod log_events;
+pub mod login;
 pub mod observation;
 pub mod option_file;
 pub mod pool;
