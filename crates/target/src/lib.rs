@@ -14,6 +14,7 @@
 //! This crate judges nothing; it never prints and reads no environment.
 
 pub mod allow;
+pub mod effective_size;
 pub mod evidence;
 pub mod host;
 pub mod innodb_status;
@@ -25,6 +26,7 @@ pub mod observation;
 pub mod option_file;
 pub mod pool;
 pub mod provenance;
+pub mod read;
 pub mod status;
 pub mod table;
 pub mod variables;
