@@ -14,8 +14,8 @@
 //! This crate judges nothing; it never prints and reads no environment.
 
 pub mod allow;
-pub mod effective_size;
 pub mod build;
+pub mod effective_size;
 pub mod evidence;
 pub mod host;
 pub mod innodb_status;

@@ -310,9 +310,10 @@ fn default_size_severity(facts: &Facts<'_>) -> Severity {
     let busy = facts
         .rate(|i| i.disk_reads_per_second.as_ref())
         .is_some_and(|reads| READS_WORTH_A_LOOK.judge(reads.value).is_some());
-    let misses = ReadCost::of(facts)
-        .and_then(|cost| cost.severity())
-        .is_some();
+    let misses = !is_background_noise(facts)
+        && ReadCost::of(facts)
+            .and_then(|cost| cost.severity())
+            .is_some();
     if busy || misses {
         Severity::Warning
     } else {

@@ -128,7 +128,7 @@ impl Look {
             .map(|(name, value, rate)| {
                 (
                     (*name).to_owned(),
-                    (*value + (rate * seconds) as u64).to_string(),
+                    (*value as f64 + rate * seconds).round().to_string(),
                 )
             })
             .collect();
