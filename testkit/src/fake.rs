@@ -1,0 +1,1 @@
+//! Listeners on loopback that are not MySQL servers, each in one of the ways that a tool meets.

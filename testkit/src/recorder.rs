@@ -1,0 +1,1 @@
+//! A proxy that records the statements sent to a server, and can keep its answers back.
