@@ -38,6 +38,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 pub use own::Own;
+pub use recorder::Recorder;
 
 pub use server::Server;
 
