@@ -1,6 +1,7 @@
 //! Running other programs from the root of the workspace.
 
 use std::env;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -30,7 +31,7 @@ pub(crate) fn cargo() -> Command {
 
 /// Runs a command to its end, with its output on the terminal.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
-    let name = command.get_program().display().to_string();
+    let name = name(command);
     let status = command
         .status()
         .with_context(|| format!("cannot run {name}"))?;
@@ -42,7 +43,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
 
 /// Runs a command to its end, and returns what it says on standard output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let name = command.get_program().display().to_string();
+    let name = name(command);
     let output = command
         .output()
         .with_context(|| format!("cannot run {name}"))?;
@@ -51,4 +52,13 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         bail!("{name} failed ({}): {}", output.status, said.trim());
     }
     String::from_utf8(output.stdout).with_context(|| format!("{name} says no UTF-8"))
+}
+
+/// Names a program in a message, without the directory that it was found in.
+fn name(command: &Command) -> String {
+    let path = Path::new(command.get_program());
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .display()
+        .to_string()
 }
