@@ -19,6 +19,7 @@ pub mod evidence;
 pub mod host;
 pub mod innodb_status;
 pub mod interval;
+mod keep;
 pub mod load_status;
 pub mod log_events;
 pub mod observation;
