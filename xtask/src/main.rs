@@ -1,2 +1,63 @@
-//! Contributor commands.
-fn main() {}
+//! Everything a contributor types: `cargo xtask COMMAND`.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "a command line tool prints its results"
+)]
+#![allow(
+    clippy::print_stderr,
+    reason = "a command line tool prints its progress"
+)]
+
+mod fuzz;
+mod gate;
+mod long;
+mod program;
+mod servers;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Everything a contributor types
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start, stop or show the servers that reading tests share
+    Servers {
+        #[command(subcommand)]
+        action: servers::Action,
+    },
+    /// Run the gate that every change passes
+    Test(gate::Arguments),
+    /// Check what the compiler and the formatter do not
+    Tidy,
+    /// Fuzz the parsers of outside text and bytes
+    Fuzz(fuzz::Arguments),
+    /// Run what takes hours: an hour of fuzzing for each target
+    Long(long::Arguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Servers { action } => servers::run(action),
+        Command::Test(arguments) => gate::run(arguments),
+        Command::Tidy => tidy::run(),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Long(arguments) => long::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -2,9 +2,9 @@
 //! else becomes a blank line, so that line numbers stay true.
 
 use crate::allow;
-use crate::option_file::is_server_group;
+use crate::option_file::server_reads_group;
 use crate::variables::normalise_name;
-use crate::version::Flavor;
+use crate::version::Server;
 
 /// What a line of an option file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,12 +68,17 @@ impl OptionFileLines {
         let suffix = self.group_suffix.as_deref();
         let base = suffix.and_then(|suffix| group.strip_suffix(suffix));
         let kept = match base {
-            Some(base) if is_server_group(base, Flavor::Unknown) => Some(base),
-            _ => is_server_group(group, Flavor::Unknown).then_some(group),
+            Some(base) if is_server_group(base) => Some(base),
+            _ => is_server_group(group).then_some(group),
         };
         self.in_server_group = kept.is_some();
         kept.map_or(Kept::Nothing, |group| Kept::Group(format!("[{group}]")))
     }
+}
+
+/// True when some server reads the group: which one this is may not be known yet.
+fn is_server_group(group: &str) -> bool {
+    server_reads_group(group.trim(), &Server::default())
 }
 
 /// True when the setting, with or without the prefixes a server takes, is on the allow-list.

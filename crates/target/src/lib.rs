@@ -15,6 +15,7 @@
 
 pub mod allow;
 pub mod build;
+pub mod effective_size;
 pub mod evidence;
 pub mod host;
 pub mod innodb_status;
@@ -22,10 +23,12 @@ pub mod interval;
 mod keep;
 pub mod load_status;
 pub mod log_events;
+pub mod login;
 pub mod observation;
 pub mod option_file;
 pub mod pool;
 pub mod provenance;
+pub mod read;
 pub mod status;
 pub mod table;
 pub mod variables;
