@@ -18,6 +18,8 @@ pub mod evidence;
 pub mod host;
 pub mod innodb_status;
 pub mod interval;
+#[cfg(feature = "live")]
+pub mod live;
 pub mod load_status;
 pub mod log_events;
 pub mod login;
