@@ -11,11 +11,17 @@
 
 mod auth;
 mod connect;
+mod documents;
 mod error;
 mod greeting;
+pub mod privileges;
+mod sample;
 mod server_error;
+pub mod statements;
+mod status_text;
 mod tls;
 mod wire;
 
 pub use connect::{Connection, DEFAULT_STATEMENT_LIMIT, Limits};
 pub use error::{ConnectError, QueryError};
+pub use sample::{Progress, WatchOptions, watch};
