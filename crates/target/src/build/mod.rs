@@ -136,11 +136,12 @@ impl Moment {
                 );
             }
             Content::Metrics(table) => {
-                let kept = |name: &str| {
-                    let name = name.trim().to_ascii_lowercase();
-                    crate::allow::METRICS.contains(&name.as_str())
-                };
-                tables::status(&mut evidence.metrics, &table, &place, kept);
+                tables::status(
+                    &mut evidence.metrics,
+                    &table,
+                    &place,
+                    crate::allow::is_metric,
+                );
             }
             Content::Persisted(table) => {
                 let persisted = evidence.persisted.get_or_insert_default();
