@@ -22,6 +22,8 @@ pub mod host;
 pub mod innodb_status;
 pub mod interval;
 mod keep;
+#[cfg(feature = "live")]
+pub mod live;
 pub mod load_status;
 pub mod log_events;
 pub mod login;
