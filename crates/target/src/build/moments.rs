@@ -18,12 +18,19 @@ pub(super) fn sort(documents: Vec<Document>) -> Vec<Vec<Document>> {
     let mut moments: Vec<Vec<Document>> = Vec::new();
     // Not a moment of their own: lists of what was missed, and samples, which carry their times.
     let mut loose = Vec::new();
+    let mut any_split = false;
     for documents in numbered.into_values() {
         if documents.iter().all(|d| is_timeless(&d.content)) {
             loose.extend(documents);
         } else {
-            moments.extend(split(documents));
+            let parts = split(documents);
+            any_split |= parts.len() > 1;
+            moments.extend(parts);
         }
+    }
+    if any_split {
+        // Several files with several listings each: their numbers say nothing of one another.
+        moments.sort_by_key(|moment| moment.iter().find_map(pasted_uptime));
     }
     let times: Option<Vec<f64>> = moments.iter().map(|moment| taken(moment)).collect();
     if times.is_some() {
