@@ -49,15 +49,16 @@ pub(super) fn sort(documents: Vec<Document>) -> Vec<Vec<Document>> {
 
 /// When the counters of a moment were read, in seconds since 1970; else when any of it was.
 pub(super) fn taken(documents: &[Document]) -> Option<f64> {
+    let time = |document: &Document| document.taken_unix_seconds.filter(|s| s.is_finite());
     let of_status = documents
         .iter()
         .filter(|document| matches!(document.content, Content::Status(_)))
-        .find_map(|document| document.taken_unix_seconds);
+        .find_map(time);
     of_status.or_else(|| {
         documents
             .iter()
             .filter(|document| !is_timeless(&document.content))
-            .find_map(|document| document.taken_unix_seconds)
+            .find_map(time)
     })
 }
 
