@@ -24,6 +24,7 @@ pub mod observation;
 pub mod option_file;
 pub mod pool;
 pub mod provenance;
+pub mod read;
 pub mod status;
 pub mod table;
 pub mod variables;
