@@ -2,6 +2,7 @@
 //! counters since start-up; a counter that went backwards makes its rate unknown and is named.
 
 use crate::evidence::{Evidence, FileKind};
+use crate::load_status::LoadState;
 use crate::provenance::{Fact, Source};
 
 /// Rates and ratios between two moments of one server. All `*_per_second` are per second of the
@@ -109,6 +110,61 @@ impl Interval {
         Some(interval)
     }
 
+    /// Everything since the server started, as if nothing had been counted before; `None` without
+    /// an uptime. The present is hidden in such averages: they are for evidence of one moment only.
+    pub fn since_start(now: &Evidence) -> Option<Self> {
+        let mut start = Evidence::default();
+        for (name, fact) in now.status.iter() {
+            // Texts stay out; every counter began at 0.
+            if now.status.count(name).is_some() {
+                start.status.insert(name, "0", fact.source.clone());
+            }
+        }
+        let zero = |io: &crate::evidence::FileIo| crate::evidence::FileIo {
+            reads: 0,
+            read_seconds: 0.0,
+            read_bytes: 0,
+            writes: 0,
+            write_seconds: 0.0,
+            syncs: 0,
+            sync_seconds: 0.0,
+            ..io.clone()
+        };
+        start.file_io = now.file_io.iter().map(zero).collect();
+        start.statements = now
+            .statements
+            .clone()
+            .map(|totals| crate::evidence::StatementTotals {
+                count: 0,
+                seconds: 0.0,
+                ..totals
+            });
+        start.latches = now
+            .latches
+            .iter()
+            .map(|latch| crate::evidence::LatchWaits {
+                waits: 0,
+                ..latch.clone()
+            })
+            .collect();
+        start.pool_stats = now.pool_stats.clone().map(|stats| crate::pool::PoolStats {
+            instances: stats
+                .instances
+                .iter()
+                .map(|_| crate::pool::PoolBlock {
+                    made_young: Some(0),
+                    not_made_young: Some(0),
+                    ..crate::pool::PoolBlock::default()
+                })
+                .collect(),
+            ..stats
+        });
+        // Without clock times the uptimes, 0 and now, give the length.
+        let mut later = now.clone();
+        later.taken_unix_seconds = None;
+        Self::between(&start, &later)
+    }
+
     fn fill_pool(&mut self, rates: &mut Rates<'_>) {
         self.read_requests_per_second = rates.status("innodb_buffer_pool_read_requests");
         self.pages_read_per_second = rates.status("innodb_pages_read");
@@ -136,6 +192,10 @@ impl Interval {
             .as_ref()
             .filter(|fact| fact.value > 0.0)?;
         let reads = self.disk_reads_per_second.as_ref()?;
+        // More reads than gets is a counter that wrapped or does not count; no ratio then.
+        if reads.value > requests.value {
+            return None;
+        }
         let ratio = (1.0 - reads.value / requests.value).clamp(0.0, 1.0);
         // Between 0 and 1000 by the clamp.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -307,12 +367,27 @@ impl Rates<'_> {
     fn pages_loaded_per_second(&self) -> f64 {
         let loaded = |evidence: &Evidence| {
             let text = evidence.status.text("innodb_buffer_pool_load_status")?;
-            crate::load_status::loaded_pages(&text.value)
+            Some(LoadState::parse(&text.value))
         };
-        match (loaded(self.earlier), loaded(self.later)) {
-            (Some(from), Some(to)) if to > from => (to - from) as f64 / self.seconds,
-            _ => 0.0,
-        }
+        let pages = match (loaded(self.earlier), loaded(self.later)) {
+            (
+                Some(LoadState::Running {
+                    progress: Some((from, _)),
+                }),
+                Some(LoadState::Running {
+                    progress: Some((to, _)),
+                }),
+            ) => to.saturating_sub(from),
+            // It ended in between: what was left of it was read.
+            (
+                Some(LoadState::Running {
+                    progress: Some((from, all)),
+                }),
+                Some(LoadState::Completed),
+            ) => all.saturating_sub(from),
+            _ => 0,
+        };
+        pages as f64 / self.seconds
     }
 
     fn file_latency(

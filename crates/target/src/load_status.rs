@@ -46,14 +46,6 @@ impl LoadState {
     }
 }
 
-/// Pages loaded so far, while a load runs.
-pub(crate) fn loaded_pages(text: &str) -> Option<u64> {
-    match LoadState::parse(text) {
-        LoadState::Running { progress } => progress.map(|(done, _)| done),
-        _ => None,
-    }
-}
-
 /// `Loaded 403457/419487 pages`.
 fn progress(text: &str) -> Option<(u64, u64)> {
     let numbers = text.strip_prefix("Loaded ")?.split(' ').next()?;
