@@ -15,11 +15,15 @@
 
 pub mod allow;
 pub mod build;
+pub mod collect;
 pub mod effective_size;
 pub mod evidence;
 pub mod host;
 pub mod innodb_status;
 pub mod interval;
+mod keep;
+#[cfg(feature = "live")]
+pub mod live;
 pub mod load_status;
 pub mod log_events;
 pub mod login;

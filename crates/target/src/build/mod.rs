@@ -2,7 +2,7 @@
 //!
 //! Whoever reads a server (a live connection, the kernel, a person's clipboard, a saved directory)
 //! only produces [`Document`]s. Here they are sorted into moments (`moments`), folded into one
-//! [`Evidence`] each (`tables`), the server is identified (`identity`), and each moment is completed
+//! [`Evidence`] each (`tables`, `texts`), the server is identified (`identity`), and each moment is completed
 //! with what does not change from the one before (`inherit`). Nothing here fails: what cannot be
 //! used is named in `not_read`.
 
@@ -12,6 +12,9 @@ mod moments;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod texts;
+
+pub(crate) use texts::expand_exporter;
 
 use std::sync::Arc;
 
@@ -31,12 +34,16 @@ pub fn observe(name: &str, documents: Vec<Document>, not_read: Vec<NotRead>) -> 
         not_read,
         ..Observation::default()
     };
-    for documents in moments::sort(documents) {
+    let documents = documents.into_iter().flat_map(expand_exporter);
+    for documents in moments::sort(documents.collect()) {
         let mut moment = Moment::default();
         moment.fold(documents);
         let mut evidence = moment.evidence;
         observation.gauges.append(&mut moment.gauges);
         inherit::complete(&mut evidence, observation.moments.last());
+        if !moment.option_files.is_empty() {
+            texts::option_files(&mut evidence, &moment.option_files);
+        }
         tables::apply_origins(&mut evidence.variables, &moment.origins);
         observation.moments.push(evidence);
     }
@@ -99,6 +106,8 @@ struct Moment {
     /// `VariableOrigins` documents, kept until all variables are known.
     origins: Vec<(Table, Arc<str>)>,
     gauges: Vec<GaugeSample>,
+    /// Option files, kept until the server is known.
+    option_files: Vec<texts::OptionFile>,
 }
 
 impl Moment {
@@ -109,10 +118,14 @@ impl Moment {
         self.evidence.taken_unix_seconds = moments::taken(&documents);
         self.evidence.not_read = moments::contradictions(&documents);
         identity::identify(&mut self.evidence.server, &documents);
+        let is_mariadb_text = documents.iter().any(|document| {
+            matches!(&document.content, Content::InnodbStatus(text)
+                if identity::is_mariadb_text(text))
+        });
         for document in documents {
             self.add(document);
         }
-        identity::from_signs(&mut self.evidence);
+        identity::from_signs(&mut self.evidence, is_mariadb_text);
     }
 
     fn add(&mut self, document: Document) {
@@ -130,11 +143,12 @@ impl Moment {
                 );
             }
             Content::Metrics(table) => {
-                let kept = |name: &str| {
-                    let name = name.trim().to_ascii_lowercase();
-                    crate::allow::METRICS.contains(&name.as_str())
-                };
-                tables::status(&mut evidence.metrics, &table, &place, kept);
+                tables::status(
+                    &mut evidence.metrics,
+                    &table,
+                    &place,
+                    crate::allow::is_metric,
+                );
             }
             Content::Persisted(table) => {
                 let persisted = evidence.persisted.get_or_insert_default();
@@ -150,13 +164,17 @@ impl Moment {
             Content::Host(table) => tables::host(evidence, &table, &place),
             Content::Gauges(table) => self.gauges.extend(tables::gauges(&table, &place)),
             Content::NotRead(table) => tables::not_read(&mut evidence.not_read, &table),
-            Content::PoolStats(_)
-            | Content::InnodbStatus(_)
-            | Content::Exporter(_)
-            | Content::OptionFile(_)
-            | Content::MysqldAuto(_)
-            | Content::Meminfo(_)
-            | Content::ErrorLog(_) => {}
+            Content::MysqldAuto(text) => texts::mysqld_auto(evidence, &text, &document.place),
+            Content::OptionFile(text) => self.option_files.push(texts::OptionFile {
+                place: document.place,
+                text,
+            }),
+            Content::PoolStats(table) => texts::pool_stats(evidence, &table, &document.place),
+            Content::InnodbStatus(text) => texts::innodb_status(evidence, &text, &document.place),
+            Content::Meminfo(text) => texts::meminfo(evidence, &text, &document.place),
+            Content::ErrorLog(text) => texts::error_log(evidence, &text, &document.place),
+            // Was taken apart before the documents were sorted into moments.
+            Content::Exporter(_) => {}
         }
     }
 }
@@ -164,7 +182,7 @@ impl Moment {
 /// Sort key: lower is folded first and so gives way.
 fn trust(content: &Content, place: &str) -> u8 {
     match content {
-        Content::Exporter(_) | Content::Meminfo(_) | Content::MysqldAuto(_) => 0,
+        Content::Meminfo(_) | Content::MysqldAuto(_) => 0,
         Content::Host(_) if place == crate::host::HOST_MEMORY_OPTION => 2,
         _ => 1,
     }
