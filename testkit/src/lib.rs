@@ -1,8 +1,8 @@
 //! Private MySQL and MariaDB servers for innopool's tests, and fake servers for its failure tests.
 //!
-//! A test that only reads asks for [`shared`]: one instance for every test process, started by the
+//! A test that only reads asks for [`shared()`]: one instance for every test process, started by the
 //! first that needs it and stopped by `cargo xtask servers down`. A test that sets, restarts or
-//! kills anything asks for [`own`]: an instance that dies with its [`Server`] value, and with the
+//! kills anything asks for [`own()`]: an instance that dies with its [`Server`] value, and with the
 //! test process however that ends.
 //!
 //! Nothing is needed beforehand: what the machine lacks is installed on first use ([`install`]).

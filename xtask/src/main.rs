@@ -9,7 +9,12 @@
     reason = "a command line tool prints its progress"
 )]
 
+mod fuzz;
+mod gate;
+mod long;
+mod program;
 mod servers;
+mod tidy;
 
 use std::process::ExitCode;
 
@@ -30,11 +35,23 @@ enum Command {
         #[command(subcommand)]
         action: servers::Action,
     },
+    /// Run the gate that every change passes
+    Test(gate::Arguments),
+    /// Check what the compiler and the formatter do not
+    Tidy,
+    /// Fuzz the parsers of outside text and bytes
+    Fuzz(fuzz::Arguments),
+    /// Run what takes hours: an hour of fuzzing for each target
+    Long(long::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Servers { action } => servers::run(action),
+        Command::Test(arguments) => gate::run(arguments),
+        Command::Tidy => tidy::run(),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Long(arguments) => long::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

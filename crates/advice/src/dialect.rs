@@ -1,6 +1,7 @@
 //! What to type, for this flavour and version: which variable exists, how a change is made to last,
 //! and which file it belongs in. The differences between servers live here and nowhere else.
 
+use innopool_target::effective_size::MARIADB_WITHOUT_CHUNKS;
 use innopool_target::variables::Origin;
 use innopool_target::{Evidence, Flavor, Version};
 
@@ -57,12 +58,7 @@ impl<'e> Dialect<'e> {
 
     /// MariaDB's reworked resize with `innodb_buffer_pool_size_max` (MDEV-29445).
     pub(crate) fn has_size_max(&self) -> bool {
-        const FIRST: [Version; 3] = [
-            Version::new(10, 11, 12),
-            Version::new(11, 4, 6),
-            Version::new(11, 8, 2),
-        ];
-        self.evidence.server.mariadb_has(&FIRST)
+        self.evidence.server.mariadb_has(&MARIADB_WITHOUT_CHUNKS)
     }
 
     /// The server throttles the warm-up load to `innodb_io_capacity`: MySQL and Percona always,

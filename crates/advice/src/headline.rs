@@ -1,13 +1,123 @@
 //! The answer in a sentence or two, before any evidence.
 
 use crate::facts::Facts;
-use crate::report::Report;
+use crate::finding::Severity;
+use crate::read_cost::ReadCost;
+use crate::report::{Basis, Report};
+use crate::words;
 
 /// Says what matters most about this pool.
-pub(crate) fn of(_facts: &Facts<'_>, report: &Report) -> String {
-    report
+pub(crate) fn of(facts: &Facts<'_>, report: &Report) -> String {
+    let first = report
         .findings
-        .first()
-        .map(|finding| finding.summary.clone())
-        .unwrap_or_default()
+        .iter()
+        .find(|finding| finding.severity > Severity::Notice);
+    let mut text = match first.map(|finding| finding.code) {
+        None => calm(facts, report),
+        Some("pool-too-small" | "pool-default-size") => too_small(facts),
+        Some("pool-over-memory-budget") => "The pool is larger than its memory allows.".to_owned(),
+        Some("host-swapping") => {
+            "The machine swaps: the pool, or something beside it, is too large.".to_owned()
+        }
+        Some(_) => others(report),
+    };
+    if facts.basis == Basis::SinceStart && !text.is_empty() {
+        text.push_str(" Rates are averages since the server started: they hide the present.");
+    }
+    text
+}
+
+fn too_small(facts: &Facts<'_>) -> String {
+    let size = facts
+        .pool
+        .size_bytes
+        .as_ref()
+        .map_or_else(String::new, |f| words::bytes(f.value));
+    let memory = facts
+        .budget
+        .as_ref()
+        .map(|budget| format!(" on {} of memory", words::bytes(budget.limit.value)))
+        .unwrap_or_default();
+    let (far, cost) = match ReadCost::of(facts) {
+        Some(ReadCost::Share(share)) => (
+            share.value >= 0.3,
+            format!(
+                " Reading from disk takes {} of all statement time.",
+                words::percent(share.value)
+            ),
+        ),
+        Some(ReadCost::InFlight(reads)) => (
+            false,
+            format!(
+                " At any moment {} requests wait for the disk.",
+                words::rate(reads.value)
+            ),
+        ),
+        Some(ReadCost::HitPerMille(hits)) => (
+            hits.value < 900,
+            format!(
+                " {} of 1000 requests had to be read from disk.",
+                1000_u64.saturating_sub(hits.value)
+            ),
+        ),
+        _ => (false, String::new()),
+    };
+    let far = if far { "far " } else { "" };
+    format!("The pool is {far}too small: {size}{memory}.{cost}")
+}
+
+fn others(report: &Report) -> String {
+    let count = |severity| {
+        report
+            .findings
+            .iter()
+            .filter(|f| f.severity == severity)
+            .count()
+    };
+    let (critical, warnings) = (count(Severity::Critical), count(Severity::Warning));
+    let things = |number: usize, what: &str| match number {
+        1 => format!("1 {what}"),
+        more => format!("{more} {what}s"),
+    };
+    match (critical, warnings) {
+        (0, warnings) => format!(
+            "The pool's size is not the trouble; {} beside it.",
+            things(warnings, "warning")
+        ),
+        (critical, 0) => format!("{}.", things(critical, "critical finding")),
+        (critical, warnings) => {
+            format!(
+                "{} and {}.",
+                things(critical, "critical finding"),
+                things(warnings, "warning")
+            )
+        }
+    }
+}
+
+fn calm(facts: &Facts<'_>, report: &Report) -> String {
+    if facts.pool.size_bytes.is_none() && report.findings.is_empty() {
+        return "The evidence does not tell the pool's size: nothing to judge.".to_owned();
+    }
+    let size = facts.pool.size_bytes.as_ref().map_or_else(
+        || "This".to_owned(),
+        |fact| format!("The {}", words::bytes(fact.value)),
+    );
+    let judged = report.fine.iter().any(|fine| fine.code == "pool-too-small");
+    let verdict = if judged {
+        "pool is large enough"
+    } else {
+        "pool shows nothing wrong"
+    };
+    let reads = facts
+        .rate(|i| i.disk_reads_per_second.as_ref())
+        .map(|rate| {
+            format!(
+                ": {} disk reads/s {}",
+                words::rate(rate.value),
+                facts.when()
+            )
+        })
+        .unwrap_or_default();
+    format!("{size} {verdict}{reads}.")
 }

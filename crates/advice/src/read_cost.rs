@@ -10,6 +10,7 @@ use innopool_target::pool::HitRate;
 use crate::facts::Facts;
 use crate::finding::{Severity, computed};
 use crate::report::Basis;
+use crate::rules::counters::read_requests_do_not_count;
 use crate::thresholds::{
     MISS_PER_MILLE, PENDING_READS_ONCE, READ_COST, READS_IN_FLIGHT, READS_WORTH_A_LOOK,
 };
@@ -120,6 +121,9 @@ fn pending_once(facts: &Facts<'_>) -> Option<ReadCost> {
 
 /// The ratio of the interval; else what the status text prints; else since start-up.
 pub(crate) fn hit_per_mille(facts: &Facts<'_>) -> Option<Fact<u64>> {
+    if read_requests_do_not_count(facts.server()) {
+        return None;
+    }
     let of_interval = || {
         facts
             .interval

@@ -192,6 +192,10 @@ impl Interval {
             .as_ref()
             .filter(|fact| fact.value > 0.0)?;
         let reads = self.disk_reads_per_second.as_ref()?;
+        // More reads than gets is a counter that wrapped or does not count; no ratio then.
+        if reads.value > requests.value {
+            return None;
+        }
         let ratio = (1.0 - reads.value / requests.value).clamp(0.0, 1.0);
         // Between 0 and 1000 by the clamp.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

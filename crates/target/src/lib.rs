@@ -14,16 +14,23 @@
 //! This crate judges nothing; it never prints and reads no environment.
 
 pub mod allow;
+pub mod build;
+pub mod effective_size;
 pub mod evidence;
 pub mod host;
 pub mod innodb_status;
 pub mod interval;
+mod keep;
+#[cfg(feature = "live")]
+pub mod live;
 pub mod load_status;
 pub mod log_events;
+pub mod login;
 pub mod observation;
 pub mod option_file;
 pub mod pool;
 pub mod provenance;
+pub mod read;
 pub mod status;
 pub mod table;
 pub mod variables;

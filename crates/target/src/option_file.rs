@@ -5,7 +5,7 @@
 
 use crate::provenance::{Fact, Source};
 use crate::variables::normalise_name;
-use crate::version::Flavor;
+use crate::version::{Flavor, Server};
 
 /// Everything read from option files, in the order a server would read it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -40,7 +40,7 @@ pub struct Setting {
 pub struct Problem {
     /// The file.
     pub path: String,
-    /// Line in it, from 1.
+    /// Line in it, from 1; 0 for the file as a whole.
     pub line: u32,
     /// What is wrong and what to write instead.
     pub message: String,
@@ -56,6 +56,19 @@ impl Setting {
 }
 
 impl Configuration {
+    /// Adds what was read after this: its settings win over those here.
+    pub fn append(&mut self, later: Self) {
+        self.settings.extend(later.settings);
+        self.problems.extend(later.problems);
+        self.files.extend(later.files);
+    }
+
+    /// Drops every setting that saved evidence may not contain (see [`crate::allow`]).
+    pub fn keep_allowed(&mut self) {
+        self.settings
+            .retain(|setting| crate::allow::is_variable(&setting.name));
+    }
+
     /// The winning assignment of a name, if any.
     pub fn get(&self, name: &str) -> Option<&Setting> {
         let name = normalise_name(name);
@@ -94,11 +107,13 @@ impl Configuration {
 /// # Errors
 /// A sentence that says what the server does with such a value.
 pub fn parse_size(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let end = text
+    let blank = |c: char| c.is_ascii_whitespace();
+    let text = text.trim_matches(blank);
+    let unsigned = text.strip_prefix('+').unwrap_or(text);
+    let end = unsigned
         .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, rest) = text.split_at(end);
+        .unwrap_or(unsigned.len());
+    let (digits, rest) = unsigned.split_at(end);
     let number: u64 = digits
         .parse()
         .map_err(|_| format!("'{text}' is not a number the server accepts"))?;
@@ -121,14 +136,113 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("'{text}' is larger than the server can hold"))
 }
 
-/// True when a server of this flavour reads the group `[name]`; unknown flavours read all of them.
-pub fn is_server_group(group: &str, flavor: Flavor) -> bool {
-    let group = group.trim();
-    let both = group == "mysqld" || group == "server" || group.starts_with("mysqld-");
-    let mariadb = group == "mariadb"
-        || group == "mariadbd"
-        || group == "galera"
-        || group.starts_with("mariadb-")
-        || group.starts_with("mariadbd-");
-    both || (mariadb && !flavor.is_mysql_like())
+/// True when a server reads the group `[group]`, given as it stands between the brackets.
+///
+/// Case does not count, but a leading blank does: servers take `[ mysqld]` for another group. Where
+/// the flavour is unknown the groups of all flavours count, and where the version is unknown the
+/// groups of all versions do.
+pub fn server_reads_group(group: &str, server: &Server) -> bool {
+    let group = group.to_ascii_lowercase();
+    let (base, version) = match group.rsplit_once('-') {
+        Some((base, version)) if is_series(version) => (base, Some(version)),
+        _ => (group.as_str(), None),
+    };
+    let of_mysql = server.flavor != Flavor::Mariadb;
+    let of_mariadb = !server.flavor.is_mysql_like();
+    let read = match (base, version.is_some()) {
+        ("mysqld", _) | ("server", false) => true,
+        ("mysql_cluster", false) => of_mysql,
+        ("mariadb" | "mariadbd", _) | ("client-server" | "galera", false) => of_mariadb,
+        _ => false,
+    };
+    let this_version = match (version, server.version) {
+        (Some(series), Some(v)) => series == format!("{}.{}", v.major, v.minor),
+        _ => true,
+    };
+    read && this_version
+}
+
+/// True for the `8.0` of `[mysqld-8.0]`.
+fn is_series(text: &str) -> bool {
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    matches!(text.split_once('.'), Some((major, minor)) if number(major) && number(minor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(version: &str) -> Server {
+        Server::detect(version, "")
+    }
+
+    #[test]
+    fn each_flavour_reads_its_own_groups() {
+        let mysql = server("8.0.36");
+        let mariadb = server("10.11.6-MariaDB");
+        let unknown = Server::default();
+        for (group, of_mysql, of_mariadb) in [
+            ("mysqld", true, true),
+            ("MySQLd", true, true),
+            ("server", true, true),
+            ("mysqld-8.0", true, false),
+            ("mysqld-10.11", false, true),
+            ("mariadb", false, true),
+            ("mariadbd-10.11", false, true),
+            ("mariadb-10.6", false, false),
+            ("galera", false, true),
+            ("client-server", false, true),
+            ("mysql_cluster", true, false),
+            ("mysqld_safe", false, false),
+            ("mysqld-auto", false, false),
+            ("client", false, false),
+            (" mysqld", false, false),
+            ("", false, false),
+        ] {
+            assert_eq!(
+                server_reads_group(group, &mysql),
+                of_mysql,
+                "[{group}] by MySQL"
+            );
+            assert_eq!(
+                server_reads_group(group, &mariadb),
+                of_mariadb,
+                "[{group}] by MariaDB"
+            );
+        }
+        assert!(server_reads_group("mariadb-10.6", &unknown));
+        assert!(server_reads_group("mysqld-5.7", &unknown));
+    }
+
+    #[test]
+    fn sizes_are_read_as_servers_read_them() {
+        for (text, bytes) in [
+            ("128M", 134_217_728),
+            ("16MB", 16_777_216),
+            ("16kb", 16_384),
+            ("1g", 1_073_741_824),
+            ("2T", 2_199_023_255_552),
+            ("+300M", 314_572_800),
+            (" 42 ", 42),
+            ("0", 0),
+        ] {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+        for text in [
+            "",
+            "1.5G",
+            "4 GB",
+            "1/2/0",
+            "0x10",
+            "-1",
+            "G",
+            "99999999999999999999",
+            "99999999E",
+            "\u{a0}4G",
+            "4\u{a0}G",
+            "++1",
+        ] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
 }

@@ -78,6 +78,11 @@ impl Variables {
         self.values.insert(normalise_name(name), variable);
     }
 
+    /// Adds or replaces a variable with all that is known of it.
+    pub fn insert_whole(&mut self, name: &str, variable: Variable) {
+        self.values.insert(normalise_name(name), variable);
+    }
+
     /// The whole entry of a variable.
     pub fn get(&self, name: &str) -> Option<&Variable> {
         self.values.get(&normalise_name(name))

@@ -3,6 +3,27 @@
 //! Only read when the server provably runs here (its pid file or socket leads to a process), or
 //! given by the person (`--host-memory`); a remote machine's memory is never assumed.
 
+mod cgroup;
+mod device;
+mod dump_file;
+mod fields;
+mod locate;
+mod machine;
+mod options;
+mod process;
+mod roots;
+mod sample;
+mod sockets;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests;
+
+pub use fields::to_table;
+pub(crate) use fields::{HOST_MEMORY_OPTION, inherit, parse_source, set};
+pub use locate::{LocalServer, Login, ServerSays, locate};
+pub use roots::Roots;
+pub use sample::sample;
+
 use crate::provenance::Fact;
 
 /// What is known of the machine. Absent values are unknown.

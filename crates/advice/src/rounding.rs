@@ -1,0 +1,202 @@
+//! A pool is not always as large as somebody wrote: sizes are rounded up to whole units of chunk
+//! times instances, and a start and a `SET` round differently (bugs 79379, 94065).
+
+use innopool_target::effective_size::{EffectiveSize, effective_pool_size};
+use innopool_target::{Fact, Flavor, Source};
+
+use crate::facts::Facts;
+use crate::finding::{EvidenceItem, Finding, Severity, Verdict};
+use crate::words;
+
+const MIB: u64 = 1024 * 1024;
+
+/// Frames a server takes for its own descriptors make the page count up to this share smaller.
+const PAGES_TOLERANCE: f64 = 0.07;
+
+/// The size a start with `bytes` would give on this server.
+pub(crate) fn effective(facts: &Facts<'_>, bytes: u64) -> Option<EffectiveSize> {
+    let asked = |name: &str| {
+        let written = facts
+            .now
+            .persisted
+            .as_ref()
+            .and_then(|persisted| persisted.count(name));
+        written
+            .or_else(|| facts.now.configuration.number(name))
+            .or_else(|| facts.now.variables.count(name))
+            .map(|fact| fact.value)
+    };
+    let instances = asked("innodb_buffer_pool_instances");
+    let chunk = asked("innodb_buffer_pool_chunk_size");
+    let cpus = facts
+        .observation
+        .host()
+        .and_then(|host| host.cpus.as_ref())
+        .map(|fact| fact.value);
+    Some(effective_pool_size(
+        bytes,
+        instances,
+        chunk,
+        cpus,
+        facts.server(),
+    ))
+}
+
+/// Compares what was asked for with what is, or would be, in force.
+pub(crate) fn judge(facts: &Facts<'_>, computed: fn(&str) -> Source) -> Verdict {
+    if let Some(verdict) = pages_against_variable(facts) {
+        return verdict;
+    }
+    let name = "innodb_buffer_pool_size";
+    let persisted = facts
+        .now
+        .persisted
+        .as_ref()
+        .and_then(|persisted| persisted.count(name));
+    let Some(asked) = persisted.or_else(|| facts.now.configuration.number(name)) else {
+        return Verdict::unknown("the size somebody asked for");
+    };
+    let Some(effective) = effective(facts, asked.value) else {
+        return Verdict::unknown("flavour and version");
+    };
+    let rounded = match facts.now.variables.count(name) {
+        // Only a size that came from this wish tells of its rounding.
+        Some(now) if now.value == effective.size_bytes => now,
+        Some(_) => return Verdict::fine("the size in force was set at run time"),
+        None => Fact::new(
+            effective.size_bytes,
+            computed("rounded up to chunk x instances"),
+        ),
+    };
+    if rounded.value.abs_diff(asked.value) < MIB {
+        return Verdict::fine(format!("{} as asked for", words::bytes(asked.value)));
+    }
+    found(facts, &asked, &rounded, &effective)
+}
+
+fn found(
+    facts: &Facts<'_>,
+    asked: &Fact<u64>,
+    rounded: &Fact<u64>,
+    effective: &EffectiveSize,
+) -> Verdict {
+    let over = facts
+        .budget
+        .as_ref()
+        .is_some_and(|budget| rounded.value > budget.pool_bytes);
+    let severity = if over {
+        Severity::Warning
+    } else {
+        Severity::Notice
+    };
+    let only_newer = match facts.server().flavor {
+        Flavor::Unknown => " (MySQL 5.7.5 and newer)",
+        _ => "",
+    };
+    let exact = exact_choices(asked.value, effective);
+    Finding::new(
+        "size-rounded",
+        severity,
+        format!(
+            "{} asked for, {} in effect{only_newer}: {} of {} chunks each",
+            words::bytes(asked.value),
+            words::bytes(rounded.value),
+            if effective.instances == 1 {
+                "1 instance".to_owned()
+            } else {
+                format!("{} instances", effective.instances)
+            },
+            words::bytes(effective.chunk_bytes)
+        ),
+    )
+    .because(if over {
+        "The size is rounded up to whole units, and here that is more than memory allows."
+    } else {
+        "The size is rounded up to whole units of chunk x instances."
+    })
+    .with("asked_bytes", "bytes", Some(asked))
+    .with("pool_size_bytes", "bytes", Some(rounded))
+    .with_item(EvidenceItem::new(
+        "unit_bytes",
+        "bytes",
+        effective.unit_bytes,
+        "chunk x instances",
+    ))
+    .with(
+        "memory_budget_bytes",
+        "bytes",
+        facts
+            .budget
+            .as_ref()
+            .map(|b| Fact::new(b.pool_bytes, b.limit.source.clone()))
+            .as_ref(),
+    )
+    .act(format!(
+        "{exact}\n{}",
+        facts.dialect.set_for_restart(
+            "innodb_buffer_pool_size",
+            &down(asked.value, effective).to_string()
+        )
+    ))
+    .found()
+}
+
+/// The largest exact size not above what was asked for.
+fn down(asked: u64, effective: &EffectiveSize) -> u64 {
+    let unit = effective.unit_bytes.max(1);
+    (asked / unit).max(1) * unit
+}
+
+fn exact_choices(asked: u64, effective: &EffectiveSize) -> String {
+    let down = down(asked, effective);
+    let up = down.saturating_add(effective.unit_bytes);
+    format!(
+        "write a size that is exact ({} or {}), or a smaller innodb_buffer_pool_chunk_size",
+        words::bytes(down),
+        words::bytes(up)
+    )
+}
+
+/// The variable says one thing and the pages another, and no resize is under way.
+fn pages_against_variable(facts: &Facts<'_>) -> Option<Verdict> {
+    let variable = facts.now.variables.count("innodb_buffer_pool_size")?;
+    let pages = facts.pool.pages_total.as_ref()?;
+    let held = facts.pool.bytes(Some(pages))?;
+    let resizing = facts.resize_state().is_some_and(|state| {
+        matches!(
+            state.value,
+            innopool_target::load_status::ResizeState::Running(_)
+        )
+    });
+    let off = held as f64 / variable.value.max(1) as f64 - 1.0;
+    if resizing || off.abs() <= PAGES_TOLERANCE || held.abs_diff(variable.value) < 2 * MIB {
+        return None;
+    }
+    Some(
+        Finding::new(
+            "size-rounded",
+            Severity::Warning,
+            format!(
+                "the variable says {}, the pool has {}",
+                words::bytes(variable.value),
+                words::bytes(held)
+            ),
+        )
+        .because("A resize that failed half-way, or one that rounds otherwise than the start does.")
+        .with("innodb_buffer_pool_size", "bytes", Some(&variable))
+        .with("pages_total", "pages", Some(pages))
+        .with_item(EvidenceItem::new(
+            "pages_bytes",
+            "bytes",
+            held,
+            "pages_total x page size",
+        ))
+        .act(format!(
+            "set the size that is meant, and read back what took effect\n{}",
+            facts
+                .dialect
+                .set("innodb_buffer_pool_size", &variable.value.to_string())
+        ))
+        .found(),
+    )
+}
