@@ -1,7 +1,6 @@
 //! The report for a ticket: the same order as the terminal page, with statements in code blocks.
 
 use innopool_advice::{Finding, Report};
-use innopool_advice::report::Basis;
 
 use super::layout::{Page, plain};
 use super::{action, evidence, server};
@@ -11,12 +10,6 @@ pub(super) fn report(report: &Report, page: Page) -> String {
     let mut out = Vec::new();
     out.push(format!("# Buffer pool of {}", escaped(&report.name)));
     out.push(format!("{}.", escaped(&server::description(report))));
-    if report.basis == Basis::SinceStart {
-        out.push(
-            "Rates are averages since the server started; what happens now is hidden in them."
-                .to_owned(),
-        );
-    }
     if !report.headline.is_empty() {
         out.push(escaped(&report.headline));
     }

@@ -58,13 +58,6 @@ fn head(paper: &mut Paper, report: &Report) {
         paper.prose(2, &report.headline);
         paper.gap();
     }
-    if report.basis == Basis::SinceStart {
-        paper.prose(
-            2,
-            "Rates are averages since the server started; what happens now is hidden in them.",
-        );
-        paper.gap();
-    }
 }
 
 fn findings(paper: &mut Paper, report: &Report) {
