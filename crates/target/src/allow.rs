@@ -198,3 +198,8 @@ pub fn is_variable(name: &str) -> bool {
 pub fn is_status(name: &str) -> bool {
     STATUS.contains(&name.trim().to_ascii_lowercase().as_str())
 }
+
+/// True when a counter of `INNODB_METRICS` may be kept; the name in any case.
+pub fn is_metric(name: &str) -> bool {
+    METRICS.contains(&name.trim().to_ascii_lowercase().as_str())
+}

@@ -131,7 +131,6 @@ fn without_comment(line: &str) -> &str {
 }
 
 /// The text with everything blanked out that may not be kept. Includes stay.
-#[cfg_attr(not(test), allow(dead_code))] // Used when evidence is written to files.
 pub(crate) fn option_file(text: &str) -> String {
     let mut lines = OptionFileLines::default();
     let mut kept = String::new();

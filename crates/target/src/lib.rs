@@ -15,6 +15,7 @@
 
 pub mod allow;
 pub mod build;
+pub mod collect;
 pub mod effective_size;
 pub mod evidence;
 pub mod host;

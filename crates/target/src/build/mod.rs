@@ -2,7 +2,7 @@
 //!
 //! Whoever reads a server (a live connection, the kernel, a person's clipboard, a saved directory)
 //! only produces [`Document`]s. Here they are sorted into moments (`moments`), folded into one
-//! [`Evidence`] each (`tables`), the server is identified (`identity`), and each moment is completed
+//! [`Evidence`] each (`tables`, `texts`), the server is identified (`identity`), and each moment is completed
 //! with what does not change from the one before (`inherit`). Nothing here fails: what cannot be
 //! used is named in `not_read`.
 
@@ -12,6 +12,7 @@ mod moments;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::sync::Arc;
 
@@ -37,6 +38,9 @@ pub fn observe(name: &str, documents: Vec<Document>, not_read: Vec<NotRead>) -> 
         let mut evidence = moment.evidence;
         observation.gauges.append(&mut moment.gauges);
         inherit::complete(&mut evidence, observation.moments.last());
+        if !moment.option_files.is_empty() {
+            texts::option_files(&mut evidence, &moment.option_files);
+        }
         tables::apply_origins(&mut evidence.variables, &moment.origins);
         observation.moments.push(evidence);
     }
@@ -99,6 +103,8 @@ struct Moment {
     /// `VariableOrigins` documents, kept until all variables are known.
     origins: Vec<(Table, Arc<str>)>,
     gauges: Vec<GaugeSample>,
+    /// Option files, kept until the server is known.
+    option_files: Vec<texts::OptionFile>,
 }
 
 impl Moment {
@@ -130,11 +136,12 @@ impl Moment {
                 );
             }
             Content::Metrics(table) => {
-                let kept = |name: &str| {
-                    let name = name.trim().to_ascii_lowercase();
-                    crate::allow::METRICS.contains(&name.as_str())
-                };
-                tables::status(&mut evidence.metrics, &table, &place, kept);
+                tables::status(
+                    &mut evidence.metrics,
+                    &table,
+                    &place,
+                    crate::allow::is_metric,
+                );
             }
             Content::Persisted(table) => {
                 let persisted = evidence.persisted.get_or_insert_default();
@@ -150,11 +157,14 @@ impl Moment {
             Content::Host(table) => tables::host(evidence, &table, &place),
             Content::Gauges(table) => self.gauges.extend(tables::gauges(&table, &place)),
             Content::NotRead(table) => tables::not_read(&mut evidence.not_read, &table),
+            Content::MysqldAuto(text) => texts::mysqld_auto(evidence, &text, &document.place),
+            Content::OptionFile(text) => self.option_files.push(texts::OptionFile {
+                place: document.place,
+                text,
+            }),
             Content::PoolStats(_)
             | Content::InnodbStatus(_)
             | Content::Exporter(_)
-            | Content::OptionFile(_)
-            | Content::MysqldAuto(_)
             | Content::Meminfo(_)
             | Content::ErrorLog(_) => {}
         }

@@ -541,6 +541,89 @@ fn what_the_collector_missed_is_listed_once() {
     assert_eq!(observation.not_read, [missed]);
 }
 
+fn option_file(moment: usize, place: &str, text: &str) -> Document {
+    document(moment, place, Content::OptionFile(text.to_owned()))
+}
+
+#[test]
+fn included_option_files_are_read_where_they_are_included() {
+    let main = "[mysqld]\ninnodb_io_capacity=1\n!includedir /etc/my.d/\ninnodb_flush_neighbors=2\n";
+    let part = "[mysqld]\ninnodb_io_capacity=7\ninnodb_flush_neighbors=1\nwsrep_sst_auth=x:y\n";
+    let observation = look(vec![
+        option_file(0, "/etc/my.d/a.cnf", part),
+        option_file(0, "/etc/my.cnf", main),
+    ]);
+    let configuration = &observation.latest().configuration;
+    assert_eq!(configuration.number("innodb_io_capacity").unwrap().value, 7);
+    let neighbors = configuration.number("innodb_flush_neighbors").unwrap();
+    assert_eq!(
+        neighbors.source.to_string(),
+        "/etc/my.cnf:4: innodb_flush_neighbors"
+    );
+    assert_eq!(configuration.files, ["/etc/my.cnf", "/etc/my.d/a.cnf"]);
+    assert_eq!(configuration.settings.len(), 4, "a secret is not kept");
+    assert_eq!(configuration.problems, []);
+}
+
+#[test]
+fn option_files_that_include_each_other_are_read_once() {
+    let text = |other: &str, value: u8| {
+        format!("[mysqld]\n!include {other}\ninnodb_flush_neighbors={value}\n")
+    };
+    let observation = look(vec![
+        option_file(0, "/free.cnf", "[mysqld]\ninnodb_io_capacity=5\n"),
+        option_file(0, "/a.cnf", &text("/b.cnf", 1)),
+        option_file(0, "/b.cnf", &text("/a.cnf", 2)),
+    ]);
+    let configuration = &observation.latest().configuration;
+    assert_eq!(configuration.number("innodb_io_capacity").unwrap().value, 5);
+    assert_eq!(
+        configuration
+            .number("innodb_flush_neighbors")
+            .unwrap()
+            .value,
+        1
+    );
+}
+
+#[test]
+fn option_files_are_read_as_the_servers_flavour_reads_them() {
+    let text = "[mysqld]\ninnodb_io_capacity=1\n[mariadb]\ninnodb_io_capacity=2\n";
+    let capacity = |version: &str| {
+        let observation = look(vec![
+            option_file(0, "/etc/my.cnf", text),
+            document(0, "v", Content::Variables(pairs(&[&["version", version]]))),
+        ]);
+        let configuration = &observation.latest().configuration;
+        configuration.number("innodb_io_capacity").unwrap().value
+    };
+    assert_eq!(capacity("8.4.0"), 1);
+    assert_eq!(capacity("11.4.2-MariaDB"), 2);
+}
+
+#[test]
+fn the_servers_table_of_persisted_variables_wins_over_the_file() {
+    let file = r#"{"Version": 2, "mysql_dynamic_variables": {
+        "innodb_io_capacity": {"Value": "700", "Metadata": {"Host": "h", "User": "u", "Timestamp": 1}},
+        "innodb_flush_neighbors": {"Value": "1", "Metadata": {"Host": "h", "User": "u", "Timestamp": 1}}}}"#;
+    let observation = look(vec![
+        document(
+            0,
+            "p",
+            Content::Persisted(pairs(&[&["innodb_io_capacity", "900"]])),
+        ),
+        document(0, "mysqld-auto.cnf", Content::MysqldAuto(file.to_owned())),
+        document(1, "broken", Content::MysqldAuto("{".to_owned())),
+        document(1, "s", status("5", "5")),
+    ]);
+    for moment in &observation.moments {
+        let persisted = moment.persisted.as_ref().unwrap();
+        assert_eq!(persisted.count("innodb_io_capacity").unwrap().value, 900);
+        assert_eq!(persisted.count("innodb_flush_neighbors").unwrap().value, 1);
+    }
+    assert_eq!(observation.not_read[0].what, "persisted variables");
+}
+
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("Uptime".to_owned()),
