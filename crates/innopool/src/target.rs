@@ -15,10 +15,7 @@ use crate::{prompt, terminal};
 /// What to look at.
 pub(crate) enum Target {
     /// A running server.
-    Live {
-        login: Login,
-        limits: Limits,
-    },
+    Live { login: Login, limits: Limits },
     /// Files and directories; `-` is stdin.
     Saved(Vec<PathBuf>),
 }
@@ -58,7 +55,12 @@ pub(crate) fn resolve(args: &TargetArgs, environment: &Environment) -> Result<Ta
 fn from_files(args: &TargetArgs, environment: &Environment) -> Result<Vec<Layer>, Failure> {
     let mut layers = Vec::new();
     let named = environment.login_file.clone();
-    let personal = || environment.home.as_ref().map(|home| format!("{home}/.mylogin.cnf"));
+    let personal = || {
+        environment
+            .home
+            .as_ref()
+            .map(|home| format!("{home}/.mylogin.cnf"))
+    };
     let suffix = args.defaults_group_suffix.as_deref();
     let login_paths = match named.or_else(personal) {
         Some(path) => LoginPathFile::read(&path).map_err(wrong)?,

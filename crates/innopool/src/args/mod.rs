@@ -16,8 +16,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::exit::FailOn;
 use crate::render::Format;
 
-pub(crate) use refused::explain as explain_refusal;
 pub(crate) use refused::Refusal;
+pub(crate) use refused::explain as explain_refusal;
 pub(crate) use target::{PasswordWord, TargetArgs};
 pub(crate) use values::parse_account;
 
@@ -195,21 +195,39 @@ mod tests {
 
     #[test]
     fn the_arguments_never_show_a_password() {
-        let words = ["innopool", "check", "mysql://ada:tulip@db1", "--password=rose"];
+        let words = [
+            "innopool",
+            "check",
+            "mysql://ada:tulip@db1",
+            "--password=rose",
+        ];
         let arguments = Arguments::try_parse_from(words).unwrap();
         let shown = format!("{arguments:?}");
-        assert!(!shown.contains("tulip") && !shown.contains("rose"), "{shown}");
+        assert!(
+            !shown.contains("tulip") && !shown.contains("rose"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn help_begins_with_a_verb_and_has_no_full_stop() {
         for command in Arguments::command().get_subcommands() {
             let about = command.get_about().unwrap().to_string();
-            assert!(about.starts_with(|first: char| first.is_ascii_uppercase()), "{about}");
+            assert!(
+                about.starts_with(|first: char| first.is_ascii_uppercase()),
+                "{about}"
+            );
             assert!(!about.ends_with('.'), "{about}");
             for argument in command.get_arguments() {
-                let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
-                assert!(!help.is_empty() && !help.ends_with('.'), "{}: {help}", argument.get_id());
+                let help = argument
+                    .get_help()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                assert!(
+                    !help.is_empty() && !help.ends_with('.'),
+                    "{}: {help}",
+                    argument.get_id()
+                );
             }
         }
     }

@@ -31,7 +31,10 @@ fn is_typed(line: &str) -> bool {
 /// `innodb_buffer_pool_size = 24G`, or a bare `skip-name-resolve`.
 fn is_setting(line: &str) -> bool {
     let name = line.split_once('=').map_or(line, |(name, _)| name).trim();
-    let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+    let first = name
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_lowercase());
     first
         && name
             .bytes()

@@ -40,6 +40,7 @@ fn whole(count: u64, unit: &str) -> String {
         "per_second" => format!("{}/s", words::count(count)),
         "per_mille" => format!("{} of 1000", words::count(count)),
         "seconds" | "ratio" => fraction(count as f64, unit),
+        "pages" if count == 1 => "1 page".to_owned(),
         other => format!("{} {}", words::count(count), other.replace('_', " ")),
     }
 }
@@ -80,12 +81,17 @@ mod tests {
         for (unit, given, expected) in [
             ("bytes", Value::from(134_217_728_u64), "128 MB"),
             ("pages", Value::from(8192), "8,192 pages"),
+            ("pages", Value::from(1), "1 page"),
             ("per_second", Value::from(9420.4), "9,420/s"),
             ("per_second", Value::from(0.25), "0.25/s"),
             ("seconds", Value::from(0.0009), "900 us"),
             ("ratio", Value::from(0.61), "61 %"),
             ("per_mille", Value::from(501), "501 of 1000"),
-            ("", Value::from(10_000_000_000_000_u64), "10,000,000,000,000"),
+            (
+                "",
+                Value::from(10_000_000_000_000_u64),
+                "10,000,000,000,000",
+            ),
             ("", Value::from("O_DIRECT"), "O_DIRECT"),
             ("", Value::from(true), "yes"),
             ("", Value::Null, "unknown"),
@@ -98,8 +104,14 @@ mod tests {
 
     #[test]
     fn names_leave_the_unit_to_the_value() {
-        assert_eq!(name(&item("disk_reads_per_second", "per_second", 1)), "disk reads");
+        assert_eq!(
+            name(&item("disk_reads_per_second", "per_second", 1)),
+            "disk reads"
+        );
         assert_eq!(name(&item("pages_free", "pages", 1)), "pages free");
-        assert_eq!(name(&item("innodb_flush_method", "", "O_DIRECT")), "innodb flush method");
+        assert_eq!(
+            name(&item("innodb_flush_method", "", "O_DIRECT")),
+            "innodb flush method"
+        );
     }
 }

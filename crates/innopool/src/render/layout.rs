@@ -132,7 +132,12 @@ impl Paper {
 
     /// A short heading, which has no line break in it.
     pub(crate) fn heading(&mut self, indent: usize, text: &str) {
-        self.labelled(&[(&" ".repeat(indent), Style::Plain)], indent, text, Style::Strong);
+        self.labelled(
+            &[(&" ".repeat(indent), Style::Plain)],
+            indent,
+            text,
+            Style::Strong,
+        );
     }
 
     fn paint(&mut self, style: Style, text: &str) {
@@ -196,8 +201,13 @@ fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
             line.push_str(word);
             continue;
         }
-        if !line.is_empty() {
+        // Also a first line that has no room beside its label for a word that fits on the next.
+        if !line.is_empty() || (lines.is_empty() && first < rest && word.width() > first) {
             lines.push(std::mem::take(&mut line));
+        }
+        if line.width() + word.width() <= limit(&lines) {
+            line.push_str(word);
+            continue;
         }
         for character in word.chars() {
             let next = line.width() + character.width().unwrap_or(0);
@@ -220,7 +230,9 @@ mod tests {
     #[test]
     fn wraps_at_columns_and_breaks_only_what_is_wider_than_a_line() {
         assert_eq!(wrap("one two three", 7, 5), ["one two", "three"]);
-        assert_eq!(wrap("abcdefgh xy", 3, 4), ["abc", "defg", "h xy"]);
+        assert_eq!(wrap("abcdefgh xy", 4, 3), ["abcd", "efg", "h", "xy"]);
+        assert_eq!(wrap("abcdefgh xy", 3, 4), ["", "abcd", "efgh", "xy"]);
+        assert_eq!(wrap("abcd xy", 3, 6), ["", "abcd", "xy"]);
         assert_eq!(wrap("  ", 5, 5), Vec::<String>::new());
         // Four columns hold two wide characters.
         assert_eq!(wrap("数据库", 4, 4), ["数据", "库"]);
@@ -237,7 +249,10 @@ mod tests {
             live: true,
         });
         paper.hanging("  label  ", "alpha beta gamma delta");
-        assert_eq!(paper.finish(), "  label  alpha beta\n         gamma delta\n");
+        assert_eq!(
+            paper.finish(),
+            "  label  alpha beta\n         gamma delta\n"
+        );
     }
 
     #[test]
@@ -255,7 +270,12 @@ mod tests {
                 verbose: false,
                 live: true,
             });
-            paper.labelled(&[("X", Style::Red), (" ", Style::Plain)], 2, "y", Style::Plain);
+            paper.labelled(
+                &[("X", Style::Red), (" ", Style::Plain)],
+                2,
+                "y",
+                Style::Plain,
+            );
             assert_eq!(paper.finish(), expected);
         }
     }

@@ -90,16 +90,31 @@ fn rest(out: &mut Vec<String>, report: &Report, page: Page) {
     let mut lines = Vec::new();
     if page.verbose {
         for fine in &report.fine {
-            lines.push(format!("- `{}` is fine: {}", fine.code, escaped(&fine.summary)));
+            lines.push(format!(
+                "- `{}` is fine: {}",
+                fine.code,
+                escaped(&fine.summary)
+            ));
         }
     } else {
-        lines.push(format!("- {} more things, which are fine", report.fine.len()));
+        lines.push(format!(
+            "- {} more things, which are fine",
+            report.fine.len()
+        ));
     }
     for unknown in &report.unknown {
-        lines.push(format!("- `{}` not judged: {}", unknown.code, escaped(&unknown.why)));
+        lines.push(format!(
+            "- `{}` not judged: {}",
+            unknown.code,
+            escaped(&unknown.why)
+        ));
     }
     for item in &report.not_read {
-        lines.push(format!("- not read: {} ({})", escaped(&item.what), escaped(&item.why)));
+        lines.push(format!(
+            "- not read: {} ({})",
+            escaped(&item.what),
+            escaped(&item.why)
+        ));
     }
     out.push(lines.join("\n"));
 }
@@ -121,19 +136,34 @@ fn code_block(lines: &[&str]) -> Option<String> {
     }
     let text: Vec<_> = lines.iter().map(|line| plain(line)).collect();
     let text = text.join("\n");
-    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    let longest = text
+        .split(|character| character != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     Some(format!("{fence}\n{text}\n{fence}"))
 }
 
-/// Text that shows as itself wherever it stands: markup characters are escaped.
+/// Text that shows as itself wherever it stands: markup characters are escaped. An underscore
+/// inside a word is none.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in plain(text).chars() {
-        if matches!(character, '\\' | '`' | '*' | '_' | '|' | '<' | '>' | '[' | ']' | '#' | '~') {
+    let text = plain(text);
+    let mut before = ' ';
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let inside = before.is_alphanumeric() && characters.peek().is_some_and(|c| c.is_alphanumeric());
+        let is_markup = match character {
+            '\\' | '`' | '*' | '|' | '<' | '>' | '[' | ']' | '#' | '~' => true,
+            '_' => !inside,
+            _ => false,
+        };
+        if is_markup {
             out.push('\\');
         }
         out.push(character);
+        before = character;
     }
     out
 }
@@ -145,7 +175,10 @@ mod tests {
     #[test]
     fn markup_in_a_servers_text_stays_text() {
         assert_eq!(escaped("a|b <i>_x_</i>"), "a\\|b \\<i\\>\\_x\\_\\</i\\>");
-        assert_eq!(code_block(&["SET x = '```';"]).unwrap(), "````\nSET x = '```';\n````");
+        assert_eq!(
+            code_block(&["SET x = '```';"]).unwrap(),
+            "````\nSET x = '```';\n````"
+        );
         assert_eq!(code_block(&[]), None);
     }
 }

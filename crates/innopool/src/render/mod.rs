@@ -12,9 +12,9 @@ mod json;
 mod layout;
 mod markdown;
 mod server;
-mod text;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use innopool_advice::Report;
 

@@ -52,7 +52,11 @@ fn short_version(flavor: &str, version: &str) -> String {
         .strip_prefix("5.5.5-")
         .filter(|_| flavor == "mariadb")
         .unwrap_or(version);
-    version.split(['-', '+', ' ']).next().unwrap_or(version).to_owned()
+    version
+        .split(['-', '+', ' '])
+        .next()
+        .unwrap_or(version)
+        .to_owned()
 }
 
 /// Labelled figures of the pool: size and state, reads, memory. Only what is known.
@@ -98,7 +102,8 @@ fn reads(report: &Report) -> String {
     }
     if let Some(reads) = pool.disk_reads_per_second {
         let mut text = format!("{} disk reads/s", words::rate(reads));
-        if let Some(latency) = pool.read_latency_seconds {
+        let latency = pool.read_latency_seconds.filter(|latency| latency.is_finite());
+        if let Some(latency) = latency.filter(|_| reads > 0.0) {
             text.push_str(&format!(" of {}", words::duration(latency)));
         }
         parts.push(text);

@@ -48,7 +48,10 @@ pub(super) fn report(report: &Report, page: Page) -> String {
 fn head(paper: &mut Paper, report: &Report) {
     let name = super::plain(&report.name);
     paper.labelled(
-        &[(&name, Style::Strong), (if name.is_empty() { "" } else { "  " }, Style::Plain)],
+        &[
+            (&name, Style::Strong),
+            (if name.is_empty() { "" } else { "  " }, Style::Plain),
+        ],
         2,
         &server::description(report),
         Style::Plain,
@@ -154,11 +157,18 @@ fn budget(paper: &mut Paper, report: &Report) {
 
 fn looked_at(paper: &mut Paper, report: &Report, verbose: bool) {
     if verbose {
-        list(paper, "Fine", report.fine.iter().map(|fine| (fine.code, &*fine.summary)));
+        list(
+            paper,
+            "Fine",
+            report.fine.iter().map(|fine| (fine.code, &*fine.summary)),
+        );
         list(
             paper,
             "Not judged",
-            report.unknown.iter().map(|unknown| (unknown.code, &*unknown.why)),
+            report
+                .unknown
+                .iter()
+                .map(|unknown| (unknown.code, &*unknown.why)),
         );
     } else if report.findings.is_empty() {
         list(paper, "", margins(report));
@@ -170,7 +180,11 @@ fn looked_at(paper: &mut Paper, report: &Report, verbose: bool) {
         paper.labelled(&[("  Not judged: ", Style::Plain)], 4, &text, Style::Plain);
     }
     for (position, item) in report.not_read.iter().enumerate() {
-        let label = if position == 0 { "  Not read: " } else { "            " };
+        let label = if position == 0 {
+            "  Not read: "
+        } else {
+            "            "
+        };
         let text = format!("{} ({}).", item.what, item.why);
         let indent = if position == 0 { 14 } else { width(label) + 2 };
         paper.labelled(&[(label, Style::Plain)], indent, &text, Style::Plain);
@@ -213,8 +227,11 @@ fn margins(report: &Report) -> impl Iterator<Item = (&str, &str)> {
 fn counts(report: &Report) -> String {
     let (found, fine) = (report.findings.len(), report.fine.len());
     let all = found + fine;
-    let mut text = if all == 0 {
-        "Nothing could be judged".to_owned()
+    if all == 0 {
+        return "Nothing could be judged.".to_owned();
+    }
+    let mut text = if fine == 0 {
+        format!("Looked at {}", things(all))
     } else if found == 0 {
         format!("Looked at {}; all are fine", things(all))
     } else {
@@ -237,12 +254,21 @@ fn things(count: usize) -> String {
 fn next(paper: &mut Paper, report: &Report, page: Page) {
     let mut rows = Vec::new();
     if let Some(first) = report.findings.first() {
-        rows.push((format!("innopool explain {}", first.code), "why, and what the numbers mean"));
+        rows.push((
+            format!("innopool explain {}", first.code),
+            "why, and what the numbers mean",
+        ));
     }
     match report.basis {
-        Basis::Interval if report.interval_seconds.is_some_and(|seconds| seconds >= 59.0) => {}
+        Basis::Interval
+            if report
+                .interval_seconds
+                .is_some_and(|seconds| seconds >= 59.0) => {}
         Basis::Interval if page.live => {
-            rows.push(("add --interval 60".to_owned(), "the same, watched for a minute"));
+            rows.push((
+                "add --interval 60".to_owned(),
+                "the same, watched for a minute",
+            ));
         }
         Basis::SinceStart if page.live => {
             rows.push(("add --interval 10".to_owned(), "what happens now"));
@@ -256,15 +282,29 @@ fn next(paper: &mut Paper, report: &Report, page: Page) {
         _ => {}
     }
     if !page.verbose {
-        rows.push(("add -v".to_owned(), "the evidence, the margins and the memory budget"));
+        rows.push((
+            "add -v".to_owned(),
+            "all the evidence",
+        ));
     }
-    let command_columns = rows.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
+    let command_columns = rows
+        .iter()
+        .map(|(command, _)| width(command))
+        .max()
+        .unwrap_or(0);
     let why_columns = rows.iter().map(|(_, why)| width(why)).max().unwrap_or(0);
     let beside = 9 + command_columns + 3 + why_columns <= paper.columns();
     for (position, (command, why)) in rows.iter().enumerate() {
-        let label = if position == 0 { "  Next:  " } else { "         " };
+        let label = if position == 0 {
+            "  Next:  "
+        } else {
+            "         "
+        };
         if beside {
-            paper.hanging(&format!("{label}{}   ", padded(command, command_columns)), why);
+            paper.hanging(
+                &format!("{label}{}   ", padded(command, command_columns)),
+                why,
+            );
         } else {
             paper.verbatim(0, &format!("{label}{command}"));
             paper.prose(11, why);

@@ -22,7 +22,9 @@ pub(crate) fn run(args: &GrantsArgs) -> Result<Exit, Failure> {
         Some(GrantFlavor::Mariadb) => &[Flavor::Mariadb],
     };
     let mut text = match args.command {
-        GrantedCommand::Check => "-- What innopool check may read with these privileges: everything.\n",
+        GrantedCommand::Check => {
+            "-- What innopool check may read with these privileges: everything.\n"
+        }
         GrantedCommand::Collect => "-- innopool collect reads what check reads.\n",
     }
     .to_owned();

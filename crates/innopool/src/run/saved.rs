@@ -62,7 +62,9 @@ impl Saved {
             }
             Err(CollectError::NoManifest(_)) => {
                 self.names.push(name_of(path));
-                files_in(path)?.iter().try_for_each(|file| self.take_file(file))
+                files_in(path)?
+                    .iter()
+                    .try_for_each(|file| self.take_file(file))
             }
             Err(error) => Err(Failure::could_not(error.to_string())),
         }
@@ -119,7 +121,9 @@ fn name_of(path: &Path) -> String {
 /// The plain files of a directory by name, without hidden ones.
 fn files_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     let place = directory.display().to_string();
-    let entries = directory.read_dir().map_err(|error| cannot_read(&place, &error))?;
+    let entries = directory
+        .read_dir()
+        .map_err(|error| cannot_read(&place, &error))?;
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| cannot_read(&place, &error))?.path();
