@@ -1,18 +1,38 @@
 //! Which server to talk to, and with what credentials: everything a connection needs to know
 //! before it is opened.
 //!
-//! The parts a person may have given are collected as layers (a `mysql://` URL, command
-//! line options, the client's option files, a login path, the environment), laid over each other in
-//! the order of their rank, and resolved into one [`Login`]. Nothing here opens a connection, reads
-//! the environment or asks for a password; the command line passes all of that in. A password lives
-//! in a [`Secret`], which never prints.
+//! What a person may have said of it comes in [`Layer`]s: a `mysql://` URL ([`parse_url`]), command
+//! line options, the client's option files ([`OptionFiles`]), a login path ([`LoginPathFile`]), the
+//! environment ([`Environment`]). [`resolve`] lays them over each other, highest rank first, into
+//! one [`Login`]:
+//!
+//! ```text
+//! command line, URL  >  login path  >  option files  >  environment  >  defaults
+//! ```
+//!
+//! Nothing here opens a connection, reads the environment or asks for a password; the command line
+//! passes all of that in. A password lives in a [`Secret`], which never prints.
 
 use std::fmt;
 use std::time::Duration;
 
+mod environment;
+mod error;
+mod layer;
+mod login_path;
+mod option_files;
+mod resolve;
 mod secret;
+mod url;
 
+pub use environment::Environment;
+pub use error::LoginError;
+pub use layer::{Layer, Password, Protocol};
+pub use login_path::LoginPathFile;
+pub use option_files::{FromFiles, OptionFiles};
+pub use resolve::{DEFAULT_SOCKETS, Resolved, resolve};
 pub use secret::Secret;
+pub use url::parse_url;
 
 /// The port of a server that was given none.
 pub const DEFAULT_PORT: u16 = 3306;

@@ -15,6 +15,7 @@ mod walk;
 pub use disk::{Disk, NotFollowed};
 pub use walk::{IncludeError, Includes};
 
+pub(crate) use line::{Line, take_apart_login};
 pub(crate) use walk::{Contents, walk};
 
 use crate::option_file::{Configuration, Problem, Setting, server_reads_group};
@@ -84,40 +85,35 @@ fn sort_by_place(problems: &mut [Problem], files: &[String]) {
 pub fn read_file(path: &str, server: &Server) -> Configuration {
     match Disk.file(path) {
         Ok(text) => parse(&text, path, server, &mut Disk),
-        Err(error) => unread(path, error),
+        Err(error) => {
+            let ignored = error == IncludeError::WorldWritable;
+            not_read(path, &error, !ignored)
+        }
     }
 }
 
 /// Reads those of some option files that exist, first to last, as a server reads its default files:
-/// one that is not there does not matter.
+/// one that is not there does not matter, and one that cannot be read is passed over.
 pub fn read_files_present(paths: &[&str], server: &Server) -> Configuration {
     let mut configuration = Configuration::default();
     for path in paths {
-        if std::fs::symlink_metadata(path).is_err() {
-            continue;
+        match Disk.file(path) {
+            Ok(text) => configuration.append(parse(&text, path, server, &mut Disk)),
+            Err(IncludeError::Missing) => {}
+            Err(error) => configuration.append(not_read(path, &error, false)),
         }
-        let mut read = read_file(path, server);
-        for problem in &mut read.problems {
-            // Line 0 is the file as a whole, which a server passes over when it cannot read it.
-            problem.fatal &= problem.line > 0;
-        }
-        configuration.append(read);
     }
     configuration
 }
 
 /// A configuration that says only that its file was not read.
-fn unread(path: &str, error: IncludeError) -> Configuration {
-    let message = match error {
-        IncludeError::NotLookedFor => "not read".to_owned(),
-        IncludeError::Unreadable(reason) => format!("not read: {reason}"),
-    };
+fn not_read(path: &str, error: &IncludeError, fatal: bool) -> Configuration {
     Configuration {
         problems: vec![Problem {
             path: path.to_owned(),
             line: 0,
-            message,
-            fatal: true,
+            message: format!("not read: {error}"),
+            fatal,
         }],
         ..Configuration::default()
     }

@@ -15,7 +15,6 @@ pub struct Disk;
 
 impl Includes for Disk {
     fn file(&mut self, path: &str) -> Result<String, IncludeError> {
-        let unreadable = |error: std::io::Error| IncludeError::Unreadable(error.to_string());
         // Asked before opening: opening a named pipe would wait for its other end.
         let metadata = fs::metadata(path).map_err(unreadable)?;
         let refuse = |reason: &str| Err(IncludeError::Unreadable(reason.to_owned()));
@@ -23,7 +22,7 @@ impl Includes for Disk {
             return refuse("it is not a file");
         }
         if is_world_writable(&metadata) {
-            return refuse("everybody may write to it, so it is ignored (chmod o-w)");
+            return Err(IncludeError::WorldWritable);
         }
         if metadata.len() > FILE_BYTES_MAX {
             return refuse("it is larger than 16 MiB");
@@ -36,7 +35,6 @@ impl Includes for Disk {
     }
 
     fn directory(&mut self, path: &str) -> Result<Vec<String>, IncludeError> {
-        let unreadable = |error: std::io::Error| IncludeError::Unreadable(error.to_string());
         let mut names = Vec::new();
         for entry in fs::read_dir(path).map_err(unreadable)? {
             // A name that is not UTF-8 cannot be told in our output; it keeps its ending.
@@ -44,6 +42,13 @@ impl Includes for Disk {
             names.push(name.to_string_lossy().into_owned());
         }
         Ok(names)
+    }
+}
+
+fn unreadable(error: std::io::Error) -> IncludeError {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => IncludeError::Missing,
+        _ => IncludeError::Unreadable(error.to_string()),
     }
 }
 

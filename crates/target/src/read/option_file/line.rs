@@ -34,6 +34,15 @@ fn is_blank(c: char) -> bool {
 
 /// Takes a line apart; it may end with its line break.
 pub(crate) fn take_apart(line: &str) -> Line<'_> {
+    take_apart_with(line, without_comment)
+}
+
+/// Takes a line of a login path file apart, where a `#` after other text begins no comment.
+pub(crate) fn take_apart_login(line: &str) -> Line<'_> {
+    take_apart_with(line, |line| line)
+}
+
+fn take_apart_with<'t>(line: &'t str, uncomment: impl Fn(&'t str) -> &'t str) -> Line<'t> {
     // To a server, which reads C strings, a line ends at the first NUL.
     let line = line.split('\0').next().unwrap_or_default();
     let line = line.trim_matches(is_blank);
@@ -47,7 +56,7 @@ pub(crate) fn take_apart(line: &str) -> Line<'_> {
                 None => Line::UnclosedGroup,
             }
         }
-        Some(_) => assignment(line),
+        Some(_) => assignment(uncomment(line)),
     }
 }
 
@@ -65,9 +74,9 @@ fn directive(text: &str) -> Line<'_> {
 }
 
 fn assignment(line: &str) -> Line<'_> {
-    match without_comment(line).split_once('=') {
+    match line.split_once('=') {
         None => Line::Assignment {
-            name: without_comment(line).trim_end_matches(is_blank),
+            name: line.trim_end_matches(is_blank),
             value: None,
         },
         Some((name, value)) => Line::Assignment {
@@ -208,6 +217,20 @@ mod tests {
             assert_eq!(value(line).as_deref(), Some(expected), "{line}");
         }
         assert_eq!(value("log_bin # switch"), None);
+    }
+
+    #[test]
+    fn a_login_path_file_has_no_comments_behind_values() {
+        let line = take_apart_login("password = a#b # c\n");
+        let value = Some("a#b # c".to_owned());
+        assert_eq!(
+            line,
+            Line::Assignment {
+                name: "password",
+                value
+            }
+        );
+        assert_eq!(take_apart_login("# x"), Line::Nothing);
     }
 
     #[test]

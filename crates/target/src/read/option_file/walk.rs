@@ -1,6 +1,8 @@
 //! Reads an option file with everything it includes, in the order a server reads it. Knows nothing
 //! of what the groups and options mean, and gets included files from its caller.
 
+use std::fmt;
+
 use super::line::{Line, take_apart};
 use crate::option_file::Problem;
 
@@ -19,8 +21,25 @@ const LINE_BYTES_MAX: usize = 4094;
 pub enum IncludeError {
     /// Nobody looked: only the text at hand is to be read.
     NotLookedFor,
-    /// It is not there or cannot be read, for this reason.
+    /// It is not there.
+    Missing,
+    /// Everybody may write to the file, so that servers and clients ignore it.
+    WorldWritable,
+    /// It cannot be read, for this reason.
     Unreadable(String),
+}
+
+impl fmt::Display for IncludeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLookedFor => f.write_str("it was not given"),
+            Self::Missing => f.write_str("it does not exist"),
+            Self::WorldWritable => {
+                f.write_str("everybody may write to it, so it is ignored (chmod o-w)")
+            }
+            Self::Unreadable(reason) => f.write_str(reason),
+        }
+    }
 }
 
 /// Where included files come from.
@@ -179,7 +198,7 @@ impl Walker<'_> {
             }
             Line::Assignment { name, value } => {
                 let Some(group) = group.clone() else {
-                    return self.refuse(at, "an option before any [group]; put [mysqld] above it");
+                    return self.refuse(at, "an option before any [group]; put its group above it");
                 };
                 self.contents.entries.push(Entry {
                     group,
@@ -216,7 +235,7 @@ impl Walker<'_> {
                 let message = format!("{target} was not read: give it too if it is on your side");
                 self.problem(at, &message, false);
             }
-            Err(IncludeError::Unreadable(reason)) => {
+            Err(reason) => {
                 let message = format!("{target} was not read: {reason}");
                 self.problem(at, &message, false);
             }
@@ -235,7 +254,7 @@ impl Walker<'_> {
                 self.problem(at, &message, false);
                 return Next::ReadOn;
             }
-            Err(IncludeError::Unreadable(reason)) => {
+            Err(reason) => {
                 let message = format!("{target} cannot be listed: {reason}; make the directory");
                 return self.refuse(at, &message);
             }
