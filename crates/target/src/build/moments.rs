@@ -18,12 +18,19 @@ pub(super) fn sort(documents: Vec<Document>) -> Vec<Vec<Document>> {
     let mut moments: Vec<Vec<Document>> = Vec::new();
     // Not a moment of their own: lists of what was missed, and samples, which carry their times.
     let mut loose = Vec::new();
+    let mut any_split = false;
     for documents in numbered.into_values() {
         if documents.iter().all(|d| is_timeless(&d.content)) {
             loose.extend(documents);
         } else {
-            moments.extend(split(documents));
+            let parts = split(documents);
+            any_split |= parts.len() > 1;
+            moments.extend(parts);
         }
+    }
+    if any_split {
+        // Several files with several listings each: their numbers say nothing of one another.
+        moments.sort_by_key(|moment| moment.iter().find_map(pasted_uptime));
     }
     let times: Option<Vec<f64>> = moments.iter().map(|moment| taken(moment)).collect();
     if times.is_some() {
@@ -42,15 +49,16 @@ pub(super) fn sort(documents: Vec<Document>) -> Vec<Vec<Document>> {
 
 /// When the counters of a moment were read, in seconds since 1970; else when any of it was.
 pub(super) fn taken(documents: &[Document]) -> Option<f64> {
+    let time = |document: &Document| document.taken_unix_seconds.filter(|s| s.is_finite());
     let of_status = documents
         .iter()
         .filter(|document| matches!(document.content, Content::Status(_)))
-        .find_map(|document| document.taken_unix_seconds);
+        .find_map(time);
     of_status.or_else(|| {
         documents
             .iter()
             .filter(|document| !is_timeless(&document.content))
-            .find_map(|document| document.taken_unix_seconds)
+            .find_map(time)
     })
 }
 

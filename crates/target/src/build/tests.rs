@@ -390,6 +390,22 @@ fn pasted_listings_are_moments_in_order_of_uptime() {
 }
 
 #[test]
+fn several_listings_in_several_files_are_ordered_together() {
+    let observation = look(vec![
+        document(0, "b.txt", status("300", "3")),
+        document(1, "b.txt", status("400", "4")),
+        document(0, "a.txt", status("100", "1")),
+        document(1, "a.txt", status("200", "2")),
+    ]);
+    let uptimes: Vec<u64> = observation
+        .moments
+        .iter()
+        .map(|m| m.uptime_seconds().unwrap().value)
+        .collect();
+    assert_eq!(uptimes, [100, 200, 300, 400]);
+}
+
+#[test]
 fn documents_of_a_pasted_file_stay_with_its_listing() {
     let transactions =
         |open| Content::Transactions(table(&["open", "oldest_seconds"], &[&[open, "1"]]));

@@ -1,8 +1,8 @@
 //! Evidence as a directory of plain files that a person can read, send to somebody else and diff.
 //!
 //! A directory holds one file per document (`0-status.tsv`, `1-innodb_status.txt`) and a
-//! `manifest.json` that says what each is. [`write`] makes it in one step: it appears whole or not at
-//! all. [`read`] gives the same documents back. Whatever the documents hold, only what the
+//! `manifest.json` that says what each is. [`write()`] makes it in one step: it appears whole or not at
+//! all. [`read()`] gives the same documents back. Whatever the documents hold, only what the
 //! allow-list has is written (`reduce`).
 
 mod directory;
@@ -119,7 +119,7 @@ pub fn write(
     Ok(files)
 }
 
-/// Reads a directory that [`write`] made: the server's name, the documents in their order, and what
+/// Reads a directory that [`write()`] made: the server's name, the documents in their order, and what
 /// the collector could not read. A file that was taken out since then is named among the latter.
 ///
 /// # Errors

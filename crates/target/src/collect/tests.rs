@@ -50,7 +50,13 @@ fn a_person_can_read_what_is_written() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("out");
     let missed = NotRead::new("file I/O", "performance_schema is OFF");
-    let files = write(&dir, &[status(), status()], &[missed.clone()], "shop-db").unwrap();
+    let files = write(
+        &dir,
+        &[status(), status()],
+        std::slice::from_ref(&missed),
+        "shop-db",
+    )
+    .unwrap();
     let names: Vec<_> = files
         .iter()
         .map(|f| f.file_name().unwrap().to_str().unwrap())

@@ -116,6 +116,17 @@ fn a_tunnel_on_the_loopback_address_is_not_the_server() {
 }
 
 #[test]
+fn a_tunnel_may_share_the_servers_port() {
+    let machine = machine();
+    machine.listen_tcp(57, "00000000", 3306, 105);
+    machine.hold_socket(700, 57);
+    let login = Login::Loopback(3306);
+    assert!(locate(machine.roots(), &says(), &login).is_ok());
+    machine.listen_tcp(58, "0100007F", 3306, 105);
+    refused(&machine, &says(), &login, "tunnel");
+}
+
+#[test]
 fn a_forwarded_socket_is_not_the_server() {
     let machine = machine();
     machine.write("root/tmp/forwarded.sock", "");
