@@ -35,7 +35,7 @@ pub(super) fn cold_pool(facts: &Facts<'_>) -> Verdict {
     }
     let uptime = facts.now.uptime_seconds();
     let summary = match (loading, &uptime) {
-        (true, _) => "the warm-up load is still running".to_owned(),
+        (true, _) => loading_words(facts),
         (false, Some(up)) => format!(
             "still filling, {} after the start: misses now say nothing of its size",
             words::duration(up.value as f64)
@@ -50,6 +50,21 @@ pub(super) fn cold_pool(facts: &Facts<'_>) -> Verdict {
         .with("uptime_seconds", "seconds", uptime.as_ref())
         .act("wait until it is warm, then look again\ninnopool check")
         .found()
+}
+
+/// How far the warm-up load has come.
+fn loading_words(facts: &Facts<'_>) -> String {
+    match facts.load_state().map(|state| state.value) {
+        Some(LoadState::Running {
+            progress: Some((done, all)),
+        }) => format!(
+            "the warm-up load is still running: {} ({} of {} pages)",
+            words::percent(done as f64 / all.max(1) as f64),
+            words::count(done),
+            words::count(all)
+        ),
+        _ => "the warm-up load is still running".to_owned(),
+    }
 }
 
 /// A restart starts cold because nobody asked for anything else.
@@ -183,6 +198,9 @@ fn failed_load(facts: &Facts<'_>, words: &Fact<String>) -> Verdict {
     let action = if missing {
         "nothing, if this was the first start; else write one now\nSET GLOBAL \
          innodb_buffer_pool_dump_now = ON;\nSET GLOBAL innodb_buffer_pool_load_now = ON;"
+    } else if words.value.contains("nput/output error") {
+        "look after the disk under the data directory: it returned an error. The dump itself can be \
+         done without: it only costs the warm-up\n$ dmesg | tail"
     } else if words.value.contains("ermission denied") {
         "give the dump file to the account the server runs as, then load it\n$ chown --reference=\
          <datadir> <datadir>/ib_buffer_pool\nSET GLOBAL innodb_buffer_pool_load_now = ON;"

@@ -7,7 +7,8 @@ use crate::facts::Facts;
 use crate::finding::{EvidenceItem, Finding, Severity, Verdict, computed};
 use crate::redo;
 use crate::thresholds::{
-    DIRTY_SHARE, DIRTY_SHARE_ONCE, FLUSH_TO_IO_CAPACITY, FREE_WAITS, IO_CAPACITY_FLASH,
+    CHECKPOINT_AGE, DIRTY_SHARE, DIRTY_SHARE_ONCE, FLUSH_TO_IO_CAPACITY, FREE_WAITS,
+    IO_CAPACITY_FLASH,
 };
 use crate::words;
 
@@ -36,7 +37,8 @@ pub(super) fn flush_behind(facts: &Facts<'_>) -> Verdict {
         .filter(|p| p.value >= PENDING_LRU_WRITES)
         .map(|_| Severity::Warning);
     let by_log = slow.as_ref().map(|_| Severity::Warning);
-    let Some(severity) = by_waits.max(by_queue).max(by_log) else {
+    let by_starvation = starved_cleaner(facts).then_some(Severity::Warning);
+    let Some(severity) = by_waits.max(by_queue).max(by_log).max(by_starvation) else {
         return match (waits, &pending) {
             (None, None) if facts.now.log_events.is_empty() => {
                 Verdict::unknown("waits for free frames over time")
@@ -66,7 +68,9 @@ pub(super) fn flush_behind(facts: &Facts<'_>) -> Verdict {
                 format!("{} times", slow.times)
             }
         ),
-        _ => "the page cleaner is behind".to_owned(),
+        _ => {
+            "no page is free while the redo log is nearly full: the page cleaner starves".to_owned()
+        }
     };
     let mut finding = Finding::new("flush-behind", severity, summary)
         .because("A statement that needs a frame has to write somebody else's page first.")
@@ -97,7 +101,29 @@ pub(super) fn flush_behind(facts: &Facts<'_>) -> Verdict {
                 slow.source,
             ));
     }
-    finding.act(more_io_capacity(facts)).found()
+    let action = if by_starvation.is_some() {
+        "upgrade first: MariaDB 10.5 to 11.8 had page cleaner defects that no setting mends \
+         (MDEV-31939, MDEV-34265, MDEV-36226); only then tune"
+            .to_owned()
+    } else {
+        more_io_capacity(facts)
+    };
+    finding.act(action).found()
+}
+
+/// MariaDB from 10.5 on: no free page and a redo log nearly full at once. Either alone is normal.
+fn starved_cleaner(facts: &Facts<'_>) -> bool {
+    let server = facts.server();
+    let affected =
+        server.flavor == Flavor::Mariadb && server.at_least(10, 5, 0) && server.below(12, 0, 0);
+    let no_page_free = facts
+        .pool
+        .pages_free
+        .as_ref()
+        .is_some_and(|free| free.value < 16);
+    affected
+        && no_page_free
+        && redo::age(facts).is_some_and(|age| CHECKPOINT_AGE.judge(age.ratio).is_some())
 }
 
 /// The page cleaner's complaints in the log that are about the disk.
@@ -233,6 +259,11 @@ pub(super) fn dirty_pages_high(facts: &Facts<'_>) -> Verdict {
             samples.len() as u64,
             "samples of one look",
         ))
+        .with(
+            "checkpoint_age_bytes",
+            "bytes",
+            redo::age(facts).map(|age| age.bytes).as_ref(),
+        )
         .with(
             "pages_written_per_second",
             "per_second",
