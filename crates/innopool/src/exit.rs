@@ -68,7 +68,7 @@ impl Failure {
     pub(crate) fn could_not(message: impl Into<String>) -> Self {
         Self {
             exit: Exit::CouldNot,
-            message: message.into(),
+            message: without_error_number(&message.into()),
         }
     }
 
@@ -77,6 +77,36 @@ impl Failure {
         Self {
             exit: Exit::Usage,
             message: message.into(),
+        }
+    }
+}
+
+/// The system's words without its number for them: `(os error 111)` helps nobody.
+fn without_error_number(message: &str) -> String {
+    let Some((before, rest)) = message.split_once(" (os error ") else {
+        return message.to_owned();
+    };
+    match rest.split_once(')') {
+        Some((_, after)) => format!("{before}{after}"),
+        None => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_system_error_is_left_out() {
+        for (given, expected) in [
+            (
+                "x: Connection refused (os error 111). Is it up?",
+                "x: Connection refused. Is it up?",
+            ),
+            ("x (os error", "x (os error"),
+            ("x", "x"),
+        ] {
+            assert_eq!(Failure::could_not(given).message, expected);
         }
     }
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use innopool_target::live::Limits;
 use innopool_target::login::{
-    self, Layer, Login, LoginError, LoginPathFile, OptionFiles, Password, Secret,
+    self, Layer, Login, LoginError, LoginPathFile, OptionFiles, Password,
 };
 
-use crate::args::{PasswordWord, TargetArgs};
+use crate::args::TargetArgs;
 use crate::environment::Environment;
 use crate::exit::Failure;
 use crate::{prompt, terminal};
@@ -103,6 +103,7 @@ fn typed(args: &TargetArgs) -> Result<Layer, Failure> {
         tls_cert: args.ssl_cert.clone(),
         tls_key: args.ssl_key.clone(),
         connect_timeout: args.connect_timeout,
+        password: args.password.then_some(Password::Ask),
         typed: true,
         ..Layer::default()
     };
@@ -111,18 +112,6 @@ fn typed(args: &TargetArgs) -> Result<Layer, Failure> {
             .set("ssl-mode", Some(mode))
             .map_err(|message| Failure::usage(format!("--ssl-mode: {message}")))?;
     }
-    layer.password = match args.password {
-        None => None,
-        Some(None) => Some(Password::Ask),
-        Some(Some(PasswordWord::Empty)) => Some(Password::Given(Secret::new(""))),
-        Some(Some(PasswordWord::Typed)) => {
-            return Err(Failure::usage(
-                "--password takes no value, since every user of this machine could see it in the \
-                 process list: write --password alone and type it when asked, or put it in an \
-                 option file or in MYSQL_PWD",
-            ));
-        }
-    };
     Ok(layer)
 }
 

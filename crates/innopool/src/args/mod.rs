@@ -18,7 +18,7 @@ use crate::render::Format;
 
 pub(crate) use refused::Refusal;
 pub(crate) use refused::explain as explain_refusal;
-pub(crate) use target::{PasswordWord, TargetArgs};
+pub(crate) use target::TargetArgs;
 pub(crate) use values::parse_account;
 
 /// Tell how big an InnoDB buffer pool should be, and what is wrong with it
@@ -118,6 +118,7 @@ Examples:
 
 /// How long to watch.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "The look and the answer")]
 pub(crate) struct IntervalArgs {
     /// Watch the server for so long: 10, 90s or 2m. 0 does not watch: rates are then averages since
     /// the server started, which hide the present
@@ -195,18 +196,10 @@ mod tests {
 
     #[test]
     fn the_arguments_never_show_a_password() {
-        let words = [
-            "innopool",
-            "check",
-            "mysql://ada:tulip@db1",
-            "--password=rose",
-        ];
+        let words = ["innopool", "check", "mysql://ada:tulip@db1"];
         let arguments = Arguments::try_parse_from(words).unwrap();
         let shown = format!("{arguments:?}");
-        assert!(
-            !shown.contains("tulip") && !shown.contains("rose"),
-            "{shown}"
-        );
+        assert!(!shown.contains("tulip"), "{shown}");
     }
 
     #[test]

@@ -36,7 +36,8 @@ pub(crate) fn explain(error: &Error, words: &[OsString]) -> Refusal {
 
 const NOT_REPEATED: &str = "\
 innopool: these arguments are wrong, and are not repeated here since a password may be among them.
---password takes no value: it asks. Or put the password in an option file or in MYSQL_PWD.
+--password takes no value, since every user of this machine could see it in the process list: write
+it alone and type the password when asked, or put it in an option file or in MYSQL_PWD.
 See innopool check --help.
 ";
 
@@ -80,6 +81,7 @@ mod tests {
             &["innopool", "check", "mysql://db1", "mysql://ada:tulip@db2"],
             &["innopool", "mysql://ada:tulip@db1"],
             &["innopool", "check", "x", "--passwort=tulip"],
+            &["innopool", "check", "--password=tulip"],
         ] {
             let said = said(words);
             assert!(!said.contains("tulip"), "{words:?}: {said}");

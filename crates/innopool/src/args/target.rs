@@ -15,7 +15,7 @@ use super::values;
 pub(crate) struct TargetArgs {
     /// The server: mysql://USER@HOST:PORT. Without it, the server that the mysql client would
     /// connect to, by its option files
-    #[arg(value_name = "TARGET", conflicts_with_all = ["host", "port", "socket", "from"])]
+    #[arg(value_name = "TARGET", display_order = 0, conflicts_with_all = ["host", "port", "socket", "from"])]
     pub(crate) target: Option<Url>,
 
     /// Look at saved evidence instead of a server: a directory that collect wrote, or files with
@@ -39,18 +39,10 @@ pub(crate) struct TargetArgs {
     #[arg(short, long, value_name = "USER", conflicts_with = "from")]
     pub(crate) user: Option<String>,
 
-    /// Ask for the password. It cannot be given here, where the process list would show it: put it
-    /// in an option file or in MYSQL_PWD
-    #[arg(
-        short = 'p',
-        long,
-        value_name = "NOTHING",
-        hide_possible_values = true,
-        num_args = 0..=1,
-        require_equals = true,
-        conflicts_with = "from"
-    )]
-    pub(crate) password: Option<Option<PasswordWord>>,
+    /// Ask for the password. It takes no value, which the process list would show to everybody: put
+    /// a password in an option file or in MYSQL_PWD
+    #[arg(short = 'p', long, conflicts_with = "from")]
+    pub(crate) password: bool,
 
     /// Read only this option file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "no_defaults"])]
@@ -119,24 +111,5 @@ impl From<String> for Url {
 impl fmt::Debug for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
-    }
-}
-
-/// A password in the arguments: remembered only as being there, or being empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PasswordWord {
-    /// `--password=`: log in without one.
-    Empty,
-    /// Somebody typed a password where it does not belong.
-    Typed,
-}
-
-impl From<String> for PasswordWord {
-    fn from(text: String) -> Self {
-        if text.is_empty() {
-            Self::Empty
-        } else {
-            Self::Typed
-        }
     }
 }

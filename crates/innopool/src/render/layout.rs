@@ -93,6 +93,16 @@ impl Paper {
         self.labelled(&[(label, Style::Plain)], indent, text, Style::Plain);
     }
 
+    /// Text in which every line begins with `mark`, as comments do.
+    pub(crate) fn commented(&mut self, mark: &str, text: &str) {
+        let columns = self.columns().saturating_sub(mark.width());
+        for line in wrap(&plain(text), columns, columns) {
+            self.text.push_str(mark);
+            self.text.push_str(&line);
+            self.end_line();
+        }
+    }
+
     /// Text behind several styled pieces; later lines are indented by `indent`.
     pub(crate) fn labelled(
         &mut self,

@@ -111,7 +111,7 @@ fn rest(out: &mut Vec<String>, report: &Report, page: Page) {
     }
     for item in &report.not_read {
         lines.push(format!(
-            "- not read: {} ({})",
+            "- not read: {}: {}",
             escaped(&item.what),
             escaped(&item.why)
         ));
@@ -153,7 +153,8 @@ fn escaped(text: &str) -> String {
     let mut before = ' ';
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
-        let inside = before.is_alphanumeric() && characters.peek().is_some_and(|c| c.is_alphanumeric());
+        let inside =
+            before.is_alphanumeric() && characters.peek().is_some_and(|c| c.is_alphanumeric());
         let is_markup = match character {
             '\\' | '`' | '*' | '|' | '<' | '>' | '[' | ']' | '#' | '~' => true,
             '_' => !inside,

@@ -19,7 +19,7 @@ mod text;
 use innopool_advice::Report;
 
 pub(crate) use explain::{entry as explain_entry, list as explain_list};
-pub(crate) use layout::{Page, plain};
+pub(crate) use layout::{Page, Paper, plain};
 
 /// How an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]

@@ -102,7 +102,9 @@ fn reads(report: &Report) -> String {
     }
     if let Some(reads) = pool.disk_reads_per_second {
         let mut text = format!("{} disk reads/s", words::rate(reads));
-        let latency = pool.read_latency_seconds.filter(|latency| latency.is_finite());
+        let latency = pool
+            .read_latency_seconds
+            .filter(|latency| latency.is_finite());
         if let Some(latency) = latency.filter(|_| reads > 0.0) {
             text.push_str(&format!(" of {}", words::duration(latency)));
         }

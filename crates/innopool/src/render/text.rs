@@ -104,26 +104,24 @@ fn figures(paper: &mut Paper, report: &Report) {
 }
 
 fn details(paper: &mut Paper, finding: &Finding, verbose: bool) {
-    let nothing = finding.why.is_empty() && finding.action.is_empty();
-    if nothing && !(verbose && !finding.evidence.is_empty()) {
+    let shown: &[_] = if verbose { &finding.evidence } else { &[] };
+    if finding.why.is_empty() && finding.action.is_empty() && shown.is_empty() {
         return;
     }
     paper.heading(2, finding.code);
     if !finding.why.is_empty() {
         paper.prose(4, &finding.why);
     }
-    if verbose {
-        for item in &finding.evidence {
-            let label = format!("    {}: ", evidence::name(item));
-            let value = evidence::value(item);
-            let source = super::plain(&item.source);
-            let text = if source.is_empty() {
-                value
-            } else {
-                format!("{value}  ({source})")
-            };
-            paper.labelled(&[(&label, Style::Faint)], 8, &text, Style::Plain);
-        }
+    for item in shown {
+        let label = format!("    {}: ", evidence::name(item));
+        let value = evidence::value(item);
+        let source = super::plain(&item.source);
+        let text = if source.is_empty() {
+            value
+        } else {
+            format!("{value} ({source})")
+        };
+        paper.labelled(&[(&label, Style::Faint)], 8, &text, Style::Plain);
     }
     for line in action::lines(&finding.action) {
         match line {
@@ -185,7 +183,7 @@ fn looked_at(paper: &mut Paper, report: &Report, verbose: bool) {
         } else {
             "            "
         };
-        let text = format!("{} ({}).", item.what, item.why);
+        let text = format!("{}: {}.", item.what, item.why);
         let indent = if position == 0 { 14 } else { width(label) + 2 };
         paper.labelled(&[(label, Style::Plain)], indent, &text, Style::Plain);
     }
@@ -282,10 +280,7 @@ fn next(paper: &mut Paper, report: &Report, page: Page) {
         _ => {}
     }
     if !page.verbose {
-        rows.push((
-            "add -v".to_owned(),
-            "all the evidence",
-        ));
+        rows.push(("add -v".to_owned(), "all the evidence"));
     }
     let command_columns = rows
         .iter()

@@ -5,14 +5,16 @@ use innopool_target::live::statements::Setup;
 use innopool_target::{Flavor, version::Server};
 
 use crate::args::{GrantFlavor, GrantedCommand, GrantsArgs, parse_account};
+use crate::environment::Environment;
 use crate::exit::{Exit, Failure};
+use crate::render::Paper;
 use crate::terminal;
 
 /// Prints the statements.
 ///
 /// # Errors
 /// When the account is none.
-pub(crate) fn run(args: &GrantsArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &GrantsArgs, environment: &Environment) -> Result<Exit, Failure> {
     let (user, host) = parse_account(&args.account)
         .map_err(|message| Failure::usage(format!("--account: {message}")))?;
     let account = Account::new(user, host);
@@ -21,24 +23,30 @@ pub(crate) fn run(args: &GrantsArgs) -> Result<Exit, Failure> {
         Some(GrantFlavor::Mysql) => &[Flavor::Mysql],
         Some(GrantFlavor::Mariadb) => &[Flavor::Mariadb],
     };
-    let mut text = match args.command {
+    let purpose = match args.command {
         GrantedCommand::Check => {
-            "-- What innopool check may read with these privileges: everything.\n"
+            "The least privileges with which innopool check can read all it wants."
         }
-        GrantedCommand::Collect => "-- innopool collect reads what check reads.\n",
-    }
-    .to_owned();
-    text.push_str(&format!(
-        "-- If the account is not there yet:\n--   CREATE USER {account} IDENTIFIED BY '...';\n"
-    ));
+        GrantedCommand::Collect => {
+            "innopool collect reads what check reads, with the same privileges."
+        }
+    };
+    let mut sql = Paper::new(terminal::page(environment, false, true));
+    sql.commented("-- ", purpose);
+    sql.commented("-- ", "If the account is not there yet:");
+    sql.verbatim(
+        0,
+        &format!("--   CREATE USER {account} IDENTIFIED BY '...';"),
+    );
     for flavor in flavors {
-        text.push_str(&statements(*flavor, &account));
+        statements(&mut sql, *flavor, &account);
     }
+    let text = sql.finish();
     terminal::print(&text)?;
     Ok(Exit::Done)
 }
 
-fn statements(flavor: Flavor, account: &Account) -> String {
+fn statements(sql: &mut Paper, flavor: Flavor, account: &Account) {
     let setup = Setup {
         server: Server {
             flavor,
@@ -50,14 +58,10 @@ fn statements(flavor: Flavor, account: &Account) -> String {
         Flavor::Mariadb => "MariaDB",
         _ => "MySQL and Percona Server",
     };
-    let mut text = format!("\n-- {kind}\n");
+    sql.gap();
+    sql.commented("-- ", kind);
     for grant in privileges::grants_for_check(&setup, account) {
-        text.push_str(&format!(
-            "{};\n--   {}; without it, not read: {}\n",
-            grant.statement,
-            grant.why,
-            grant.without.join(", ")
-        ));
+        sql.commented("--   ", &format!("for {}", grant.without.join(", ")));
+        sql.verbatim(0, &format!("{};", grant.statement));
     }
-    text
 }

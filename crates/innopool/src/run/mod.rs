@@ -21,6 +21,6 @@ pub(crate) fn command(command: Command) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(&args, &environment),
         Command::Collect(args) => collect::run(&args, &environment),
         Command::Explain(args) => explain::run(&args, &environment),
-        Command::Grants(args) => grants::run(&args),
+        Command::Grants(args) => grants::run(&args, &environment),
     }
 }
