@@ -56,7 +56,9 @@ impl OptionFileLines {
         if line.starts_with(['#', ';']) || !self.in_server_group {
             return Kept::Nothing;
         }
-        let name = line.split(['=', '#']).next().unwrap_or_default().trim();
+        // Also where another sign or a blank stands for the `=`: the mistake is worth knowing of.
+        let ends_name = |c: char| "=:#".contains(c) || c.is_whitespace();
+        let name = line.split(ends_name).next().unwrap_or_default();
         if is_allowed(name) {
             Kept::Setting(without_comment(line).to_owned())
         } else {
@@ -166,6 +168,7 @@ user = mysql
 loose-innodb_io_capacity = 900  # for the new disks of Jane
 wsrep_sst_auth = \"sst:two\"
 skip-innodb-doublewrite
+innodb_buffer_pool_size: 4G
 innodb_data_home_dir = '/a # b'
 !includedir /etc/mysql/conf.d/
 [mysqldump]
@@ -179,6 +182,7 @@ innodb_io_capacity = 1
 loose-innodb_io_capacity = 900
 
 skip-innodb-doublewrite
+innodb_buffer_pool_size: 4G
 innodb_data_home_dir = '/a # b'
 !includedir /etc/mysql/conf.d/
 

@@ -10,7 +10,7 @@ use mysql_common::scramble::{create_response_for_ed25519, scramble_native, scram
 
 use crate::live::greeting::without_end_mark;
 use crate::live::server_error::ServerError;
-use crate::live::wire::{Fields, Packets, invalid};
+use crate::live::wire::{Channel, Fields, Packets, invalid};
 
 /// More messages than any plugin needs.
 const ROUNDS_MAX: u32 = 10;
@@ -59,13 +59,14 @@ impl Plugin {
     }
 
     /// The first answer to a nonce.
-    pub(crate) fn first_answer(self, password: &[u8], nonce: &[u8], private: bool) -> Vec<u8> {
+    pub(crate) fn first_answer(self, password: &[u8], nonce: &[u8], channel: Channel) -> Vec<u8> {
         let hashed = match self {
             Self::Native => scramble_native(nonce, password).map(Vec::from),
             Self::CachingSha2 => scramble_sha256(nonce, password).map(Vec::from),
             Self::Ed25519 => return create_response_for_ed25519(password, nonce).into(),
             Self::Sha256 if password.is_empty() => return vec![0],
-            Self::Sha256 if private => return in_clear(password),
+            // Unlike its successor, it takes a local socket for open.
+            Self::Sha256 if channel == Channel::Encrypted => return in_clear(password),
             Self::Sha256 => return vec![ASK_SHA256_KEY],
         };
         hashed.unwrap_or_default()
@@ -89,7 +90,7 @@ fn in_clear(password: &[u8]) -> Vec<u8> {
 /// Answers the server's questions until it lets us in.
 pub(crate) fn log_in<T: Read + Write>(
     packets: &mut Packets<T>,
-    private: bool,
+    channel: Channel,
     mut plugin: Plugin,
     mut nonce: Vec<u8>,
     password: &[u8],
@@ -105,18 +106,17 @@ pub(crate) fn log_in<T: Read + Write>(
                 let name = String::from_utf8_lossy(fields.until_nul()).into_owned();
                 plugin = Plugin::of(&name).ok_or(AuthError::Plugin(name))?;
                 nonce = without_end_mark(fields.0).to_vec();
-                packets.write(&plugin.first_answer(password, &nonce, private))?;
+                packets.write(&plugin.first_answer(password, &nonce, channel))?;
             }
             [MORE, CACHE_HIT] if plugin == Plugin::CachingSha2 => {}
             [MORE, WANTS_PASSWORD] if plugin == Plugin::CachingSha2 => {
-                let message = if private {
-                    in_clear(password)
-                } else {
-                    vec![ASK_CACHING_SHA2_KEY]
+                let message = match channel {
+                    Channel::Open => vec![ASK_CACHING_SHA2_KEY],
+                    Channel::Encrypted | Channel::Local => in_clear(password),
                 };
                 packets.write(&message)?;
             }
-            [MORE, key @ ..] if !private && has_key(plugin) => {
+            [MORE, key @ ..] if has_key(plugin) => {
                 packets.write(&encrypted(password, &nonce, key)?)?;
             }
             _ => return Err(invalid("an answer that no login has").into()),
@@ -203,7 +203,7 @@ mod tests {
 
     /// What we write to a server that sends these packets, and how it ends.
     fn exchange(
-        private: bool,
+        channel: Channel,
         plugin: Plugin,
         said: &[&[u8]],
     ) -> (Result<(), AuthError>, Vec<Vec<u8>>) {
@@ -212,7 +212,7 @@ mod tests {
             ..Peer::default()
         };
         let mut packets = Packets::new(peer);
-        let result = log_in(&mut packets, private, plugin, NONCE.to_vec(), b"tulip");
+        let result = log_in(&mut packets, channel, plugin, NONCE.to_vec(), b"tulip");
         (result, std::mem::take(&mut packets.transport_mut().heard))
     }
 
@@ -254,47 +254,85 @@ mod tests {
     #[test]
     fn the_password_goes_in_clear_only_where_nobody_listens() {
         let asks: &[&[u8]] = &[&[MORE, WANTS_PASSWORD], &[OK]];
-        let (result, heard) = exchange(true, Plugin::CachingSha2, asks);
+        let (result, heard) = exchange(Channel::Local, Plugin::CachingSha2, asks);
         assert!(result.is_ok());
         assert_eq!(heard, [b"tulip\0"]);
-        let (_, heard) = exchange(false, Plugin::CachingSha2, asks);
+        let (_, heard) = exchange(Channel::Open, Plugin::CachingSha2, asks);
         assert_eq!(heard, [[ASK_CACHING_SHA2_KEY]]);
     }
 
     #[test]
     fn follows_a_switch_of_plugins() {
         let switch = [b"\xfemysql_native_password\0".as_slice(), NONCE, b"\0"].concat();
-        let (result, heard) = exchange(false, Plugin::CachingSha2, &[&switch, &[OK]]);
+        let (result, heard) = exchange(Channel::Open, Plugin::CachingSha2, &[&switch, &[OK]]);
         assert!(result.is_ok());
         assert_eq!(heard[0], scramble_native(NONCE, b"tulip").unwrap());
     }
 
     #[test]
     fn names_a_plugin_it_does_not_have() {
-        let (result, heard) = exchange(true, Plugin::Native, &[b"\xfemysql_clear_password\0"]);
+        let (result, heard) = exchange(
+            Channel::Encrypted,
+            Plugin::Native,
+            &[b"\xfemysql_clear_password\0"],
+        );
         assert!(matches!(result, Err(AuthError::Plugin(name)) if name == "mysql_clear_password"));
         assert!(heard.is_empty());
     }
 
     #[test]
     fn a_broken_key_is_an_error() {
-        let (result, _) = exchange(false, Plugin::Sha256, &[b"\x01-----BEGIN PUBLIC KEY-----"]);
+        let (result, _) = exchange(
+            Channel::Open,
+            Plugin::Sha256,
+            &[b"\x01-----BEGIN PUBLIC KEY-----"],
+        );
         assert!(matches!(result, Err(AuthError::Io(_))));
+    }
+
+    /// A key made for this test, which nobody has the other half of.
+    const KEY: &str = "-----BEGIN PUBLIC KEY-----
+MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA0ErAwto1FVYs0WzoU2x7
++qYfajOu77wQ2Jhb5RT+DiKjvG4g0gAvexmlSbuFc6McsUGAiNI4/V0CNuE+bRlR
++KYRBWeipQ16waC7rrQIiXkxzZyuRNlGpRS90XxHcGEKCbbYQ9H6MOAcDvwdGz2E
+uquoFXRh3wdzD3BDHVKzWYRmuwFd6NcCmXUKMoyWmBowJYIW7Gtry5Y7ShX+hNeM
+cSkfIugx/AT+pxVgqJfhtGl94fXMrnbCR9fXbWoeQD1ayDVmes0xauH7Edbl8//T
+8+HGDyLz3y38BZ8NJAL5nFgpKs1XZPYJBHnvahzp96gni8wYKqk2/U4mJDJQsVDl
+oQIDAQAB
+-----END PUBLIC KEY-----
+";
+
+    #[test]
+    fn a_password_fits_its_key() {
+        let key = KEY.as_bytes();
+        assert_eq!(modulus_bytes(key), Some(256));
+        assert_eq!(encrypted(b"tulip", NONCE, key).unwrap().len(), 256);
+        assert!(encrypted(&[b'x'; 214], NONCE, key).is_err());
     }
 
     #[test]
     fn endless_questions_end() {
         let asks = vec![&[MORE, CACHE_HIT][..]; 40];
-        let (result, _) = exchange(true, Plugin::CachingSha2, &asks);
+        let (result, _) = exchange(Channel::Encrypted, Plugin::CachingSha2, &asks);
         assert!(matches!(result, Err(AuthError::Io(_))));
     }
 
     proptest! {
         #[test]
-        fn garbage_never_panics(said: Vec<Vec<u8>>, private: bool) {
+        fn a_bent_key_never_panics(at in 0..KEY.len(), byte: u8, cut in 0..KEY.len()) {
+            let mut key = KEY.as_bytes().to_vec();
+            key[at] = byte;
+            let _ = encrypted(b"tulip", NONCE, &key);
+            key.truncate(cut);
+            let _ = encrypted(b"tulip", NONCE, &key);
+        }
+
+        #[test]
+        fn garbage_never_panics(said: Vec<Vec<u8>>, open: bool) {
+            let channel = if open { Channel::Open } else { Channel::Encrypted };
             let said: Vec<&[u8]> = said.iter().map(Vec::as_slice).collect();
             for plugin in [Plugin::CachingSha2, Plugin::Native, Plugin::Sha256, Plugin::Ed25519] {
-                let _ = exchange(private, plugin, &said);
+                let _ = exchange(channel, plugin, &said);
             }
         }
     }

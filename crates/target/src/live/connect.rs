@@ -19,7 +19,7 @@ use crate::live::error::{ConnectError, QueryError, quoted, shortened};
 use crate::live::greeting::{self, Greeting, capability};
 use crate::live::server_error::ServerError;
 use crate::live::tls;
-use crate::live::wire::{DeadlineSocket, Fields, Packets, Transport, invalid};
+use crate::live::wire::{Channel, DeadlineSocket, Fields, Packets, Transport, invalid};
 use crate::login::{Login, TlsMode};
 use crate::table::Table;
 
@@ -112,7 +112,9 @@ impl Connection {
 
     /// True when nobody between here and the server can listen.
     pub fn is_private(&self) -> bool {
-        self.packets.as_ref().is_some_and(Packets::is_private)
+        self.packets
+            .as_ref()
+            .is_some_and(|packets| packets.channel() != Channel::Open)
     }
 
     /// False once a statement stalled or the connection broke.
@@ -383,7 +385,7 @@ impl<'l> Opening<'l> {
         let payload = match packets.read() {
             Ok(payload) => payload,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                let phase = if packets.everything_read().is_empty() {
+                let phase = if packets.first_bytes().is_empty() {
                     "it takes the connection and says nothing; is this the server's port?"
                 } else {
                     "its greeting does not end"
@@ -391,7 +393,7 @@ impl<'l> Opening<'l> {
                 return Err(self.stalled(phase));
             }
             Err(error) => {
-                return Err(match packets.everything_read() {
+                return Err(match packets.first_bytes() {
                     [] => self.broken(&error),
                     said => self.not_mysql(said),
                 });
@@ -406,7 +408,7 @@ impl<'l> Opening<'l> {
                 Err(self
                     .not_mysql(format!("{} is older than MySQL 4.1", greeting.version).as_bytes()))
             }
-            None => Err(self.not_mysql(packets.everything_read())),
+            None => Err(self.not_mysql(packets.first_bytes())),
         }
     }
 
@@ -454,14 +456,14 @@ impl<'l> Opening<'l> {
             None => &[],
         };
         let user = self.login.user.as_deref().unwrap_or_default().as_bytes();
-        let private = packets.is_private();
+        let channel = packets.channel();
         let (plugin, name) = Plugin::to_begin_with(&greeting.plugin);
-        let secret = plugin.first_answer(password, &greeting.nonce, private);
+        let secret = plugin.first_answer(password, &greeting.nonce, channel);
         let answer = greeting::answer(greeting.capabilities, encrypted, user, name, &secret);
         packets
             .write(&answer)
             .map_err(AuthError::Io)
-            .and_then(|()| log_in(packets, private, plugin, greeting.nonce.clone(), password))
+            .and_then(|()| log_in(packets, channel, plugin, greeting.nonce.clone(), password))
             .map_err(|error| match error {
                 AuthError::Io(error) => self.failed(error, "the login does not end"),
                 AuthError::Server(error) => self.refused(error),

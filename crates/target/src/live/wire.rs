@@ -19,6 +19,9 @@ const PAYLOAD_MAX: usize = 0xff_ffff;
 /// is a mistake or an attack.
 pub(crate) const ANSWER_MAX: usize = 64 << 20;
 
+/// How many of the first bytes are kept to be quoted.
+const FIRST_BYTES: usize = 128;
+
 /// What is read from the socket at once.
 const CHUNK: usize = 16 << 10;
 
@@ -132,13 +135,24 @@ impl Transport {
         }
     }
 
-    /// True where nobody can listen: TLS, or a socket that does not leave the machine.
-    pub(crate) fn is_private(&self) -> bool {
+    fn channel(&self) -> Channel {
         match self {
-            Self::Plain(socket) => socket.is_unix(),
-            Self::Tls(_) => true,
+            Self::Plain(socket) if socket.is_unix() => Channel::Local,
+            Self::Plain(_) => Channel::Open,
+            Self::Tls(_) => Channel::Encrypted,
         }
     }
+}
+
+/// Who can listen to what is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Channel {
+    /// Nobody: TLS.
+    Encrypted,
+    /// Nobody: a socket that does not leave the machine.
+    Local,
+    /// Whoever is on the way.
+    Open,
 }
 
 impl Read for Transport {
@@ -173,6 +187,8 @@ pub(crate) struct Packets<T> {
     /// Read from the transport and not yet used: `ahead[used..]`.
     ahead: Vec<u8>,
     used: usize,
+    /// The first bytes that ever came.
+    first: Vec<u8>,
     sequence: u8,
     /// Bytes that this exchange may still bring.
     allowance: usize,
@@ -201,13 +217,14 @@ impl Packets<Transport> {
             transport: Transport::Tls(Box::new(StreamOwned::new(tls, socket))),
             ahead: self.ahead,
             used: self.used,
+            first: self.first,
             sequence: self.sequence,
             allowance: self.allowance,
         })
     }
 
-    pub(crate) fn is_private(&self) -> bool {
-        self.transport.is_private()
+    pub(crate) fn channel(&self) -> Channel {
+        self.transport.channel()
     }
 }
 
@@ -217,6 +234,7 @@ impl<T: Read + Write> Packets<T> {
             transport,
             ahead: Vec::new(),
             used: 0,
+            first: Vec::new(),
             sequence: 0,
             allowance: ANSWER_MAX,
         }
@@ -288,6 +306,8 @@ impl<T: Read + Write> Packets<T> {
             }
         };
         self.ahead.truncate(*result.as_ref().unwrap_or(&0));
+        let room = FIRST_BYTES.saturating_sub(self.first.len());
+        self.first.extend(self.ahead.iter().take(room));
         match result {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(_) => Ok(()),
@@ -295,10 +315,9 @@ impl<T: Read + Write> Packets<T> {
         }
     }
 
-    /// Everything read so far that is not part of a used packet: what a peer says that does not
-    /// speak this protocol.
-    pub(crate) fn everything_read(&self) -> &[u8] {
-        &self.ahead
+    /// The first bytes that ever came, to quote a peer that does not speak this protocol.
+    pub(crate) fn first_bytes(&self) -> &[u8] {
+        &self.first
     }
 
     /// Writes one payload, which must be shorter than 16 MiB, as the next packet.

@@ -3,7 +3,7 @@
 //! [`parse`] is pure: it gets the files that `!include` and `!includedir` name from an [`Includes`].
 //! [`read_file`] and [`read_files_present`] follow them on this machine's disk. [`render`] writes
 //! settings down again. Nothing fails as a whole: what a server refuses, ignores or reads otherwise
-//! than it looks becomes a [`Problem`](crate::option_file::Problem) with its file and line.
+//! than it looks becomes a [`Problem`] with its file and line.
 //!
 //! The client's option files have the same syntax; `login` reads them through the same parts.
 
