@@ -6,6 +6,8 @@ mod explain;
 mod grants;
 mod look;
 mod saved;
+#[cfg(test)]
+mod tests;
 
 use crate::args::Command;
 use crate::environment::Environment;
