@@ -13,6 +13,8 @@ use super::{action, evidence, server};
 
 /// Columns the text beside a finding's code needs; with less it goes on a line of its own.
 const SUMMARY_COLUMNS_MIN: usize = 36;
+/// Columns the server's description needs beside its name.
+const DESCRIPTION_COLUMNS_MIN: usize = 24;
 /// Margins that a healthy page shows.
 const MARGINS_MAX: usize = 6;
 /// Those that interest people first.
@@ -47,15 +49,20 @@ pub(super) fn report(report: &Report, page: Page) -> String {
 
 fn head(paper: &mut Paper, report: &Report) {
     let name = super::plain(&report.name);
-    paper.labelled(
-        &[
-            (&name, Style::Strong),
-            (if name.is_empty() { "" } else { "  " }, Style::Plain),
-        ],
-        2,
-        &server::description(report),
-        Style::Plain,
-    );
+    let description = server::description(report);
+    // A name as long as the line stands alone.
+    if width(&name) + DESCRIPTION_COLUMNS_MIN <= paper.columns() {
+        let labels = [(&*name, Style::Strong), ("  ", Style::Plain)];
+        let labels = if name.is_empty() {
+            &labels[1..]
+        } else {
+            &labels
+        };
+        paper.labelled(labels, 2, &description, Style::Plain);
+    } else {
+        paper.labelled(&[], 2, &name, Style::Strong);
+        paper.prose(2, &description);
+    }
     paper.gap();
     if !report.headline.is_empty() {
         paper.prose(2, &report.headline);

@@ -4,6 +4,7 @@
     dead_code,
     clippy::unwrap_used,
     clippy::print_stderr,
+    unreachable_pub,
     reason = "a test may panic anywhere and tells its skips on stderr, and each uses a part of this"
 )]
 
