@@ -14,6 +14,8 @@ mod tables;
 mod tests;
 mod texts;
 
+pub(crate) use texts::expand_exporter;
+
 use std::sync::Arc;
 
 use crate::evidence::Evidence;
@@ -32,7 +34,8 @@ pub fn observe(name: &str, documents: Vec<Document>, not_read: Vec<NotRead>) -> 
         not_read,
         ..Observation::default()
     };
-    for documents in moments::sort(documents) {
+    let documents = documents.into_iter().flat_map(expand_exporter);
+    for documents in moments::sort(documents.collect()) {
         let mut moment = Moment::default();
         moment.fold(documents);
         let mut evidence = moment.evidence;
@@ -115,10 +118,14 @@ impl Moment {
         self.evidence.taken_unix_seconds = moments::taken(&documents);
         self.evidence.not_read = moments::contradictions(&documents);
         identity::identify(&mut self.evidence.server, &documents);
+        let is_mariadb_text = documents.iter().any(|document| {
+            matches!(&document.content, Content::InnodbStatus(text)
+                if identity::is_mariadb_text(text))
+        });
         for document in documents {
             self.add(document);
         }
-        identity::from_signs(&mut self.evidence);
+        identity::from_signs(&mut self.evidence, is_mariadb_text);
     }
 
     fn add(&mut self, document: Document) {
@@ -162,11 +169,12 @@ impl Moment {
                 place: document.place,
                 text,
             }),
-            Content::PoolStats(_)
-            | Content::InnodbStatus(_)
-            | Content::Exporter(_)
-            | Content::Meminfo(_)
-            | Content::ErrorLog(_) => {}
+            Content::PoolStats(table) => texts::pool_stats(evidence, &table, &document.place),
+            Content::InnodbStatus(text) => texts::innodb_status(evidence, &text, &document.place),
+            Content::Meminfo(text) => texts::meminfo(evidence, &text, &document.place),
+            Content::ErrorLog(text) => texts::error_log(evidence, &text, &document.place),
+            // Was taken apart before the documents were sorted into moments.
+            Content::Exporter(_) => {}
         }
     }
 }
@@ -174,7 +182,7 @@ impl Moment {
 /// Sort key: lower is folded first and so gives way.
 fn trust(content: &Content, place: &str) -> u8 {
     match content {
-        Content::Exporter(_) | Content::Meminfo(_) | Content::MysqldAuto(_) => 0,
+        Content::Meminfo(_) | Content::MysqldAuto(_) => 0,
         Content::Host(_) if place == crate::host::HOST_MEMORY_OPTION => 2,
         _ => 1,
     }

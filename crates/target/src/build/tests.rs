@@ -528,6 +528,108 @@ fn mariadb_is_told_by_what_only_it_prints() {
     assert_eq!(observation.latest().server.version, None);
 }
 
+/// A pool section as InnoDB prints it, with numbers made up.
+fn pool_section(writes: &str, extra: &str) -> Content {
+    Content::InnodbStatus(format!(
+        "=====================================\n\
+         2026-05-06 07:08:09 0x7f INNODB MONITOR OUTPUT\n\
+         =====================================\n\
+         Per second averages calculated from the last 17 seconds\n\
+         ----------------------\n\
+         BUFFER POOL AND MEMORY\n\
+         ----------------------\n\
+         Total large memory allocated 137363456\n\
+         Buffer pool size   8112\n\
+         Free buffers       7000\n\
+         Database pages     1100\n\
+         Old database pages 400\n\
+         Modified db pages  12\n\
+         {extra}Pending reads 0\n\
+         Pending writes: LRU 0, flush list 0{writes}\n\
+         Pages made young 3, not young 4\n\
+         0.00 youngs/s, 0.00 non-youngs/s\n\
+         Pages read 155, created 138, written 9\n\
+         0.00 reads/s, 0.00 creates/s, 0.00 writes/s\n\
+         No buffer pool page gets since the last printout\n\
+         ----------------------------\n\
+         END OF INNODB MONITOR OUTPUT\n\
+         ============================\n"
+    ))
+}
+
+#[test]
+fn a_status_text_is_mariadbs_by_its_own_lines_only() {
+    let percent = "Percent of dirty pages(LRU & free pages): 0.148\nMax dirty pages percent: 90\n";
+    let flavor = |writes: &str, extra: &str| {
+        let observation = look(vec![document(0, "innodb.txt", pool_section(writes, extra))]);
+        let text = observation.latest().innodb_status.clone().unwrap();
+        assert_eq!(text.pool.unwrap().free_pages, Some(7000));
+        observation.latest().server.flavor
+    };
+    assert_eq!(flavor("", percent), Flavor::Mariadb);
+    assert_eq!(flavor("", ""), Flavor::Unknown);
+    assert_eq!(flavor(", single page 0", percent), Flavor::Unknown);
+}
+
+#[test]
+fn texts_and_pool_statistics_reach_their_place() {
+    let stats = table(
+        &["POOL_ID", "POOL_SIZE", "FREE_BUFFERS", "DATABASE_PAGES"],
+        &[&["0", "4096", "100", "3900"], &["1", "4096", "200", "3800"]],
+    );
+    let log = "2026-05-06T07:08:09.123456Z 0 [Note] InnoDB: Buffer pool(s) load completed at 260506  7:08:09\n";
+    let observation = look(vec![
+        document(0, "pool.txt", Content::PoolStats(stats)),
+        document(0, "err.log", Content::ErrorLog(log.to_owned())),
+        document(
+            0,
+            "meminfo",
+            Content::Meminfo("MemTotal:  2048 kB\nMemAvailable:  1024 kB\n".to_owned()),
+        ),
+        document(
+            0,
+            "host",
+            Content::Host(table(
+                &["name", "value", "source"],
+                &[&["available_bytes", "5", "elsewhere"]],
+            )),
+        ),
+    ]);
+    let evidence = observation.latest();
+    let stats = evidence.pool_stats.as_ref().unwrap();
+    assert_eq!(stats.total(|block| block.free_pages), Some(300));
+    assert_eq!(evidence.log_events.len(), 1);
+    let host = evidence.host.as_ref().unwrap();
+    let ram = host.ram_bytes.as_ref().unwrap();
+    assert_eq!((ram.value, ram.source.line), (2 << 20, Some(1)));
+    assert_eq!(host.available_bytes.as_ref().unwrap().value, 5);
+}
+
+#[test]
+fn exporter_pages_are_moments_of_their_own() {
+    let page = |uptime: &str, reads: &str| {
+        Content::Exporter(format!(
+            "# HELP mysql_up Whether the server is up.\n\
+             mysql_global_status_uptime {uptime}\n\
+             mysql_global_status_innodb_buffer_pool_reads {reads}\n\
+             mysql_version_info{{innodb_version=\"8.4.3\",version=\"8.4.3\",\
+             version_comment=\"MySQL Community Server - GPL\"}} 1\n"
+        ))
+    };
+    let observation = look(vec![
+        document(0, "after.prom", page("500", "90")),
+        document(0, "before.prom", page("400", "40")),
+    ]);
+    assert_eq!(observation.moments.len(), 2);
+    assert_eq!(observation.latest().server.flavor, Flavor::Mysql);
+    assert_eq!(
+        observation.latest().server.version,
+        Some(Version::new(8, 4, 3))
+    );
+    let interval = observation.interval().unwrap();
+    assert!((interval.disk_reads_per_second.unwrap().value - 0.5).abs() < 1e-9);
+}
+
 #[test]
 fn the_error_log_names_the_server_when_nothing_else_does() {
     let log = "2026-01-01 [Note] x: ready for connections.\n\
@@ -665,7 +767,8 @@ fn any_table() -> impl Strategy<Value = Table> {
 }
 
 fn any_content() -> impl Strategy<Value = Content> {
-    let kinds: [fn(Table) -> Content; 8] = [
+    let kinds: [fn(Table) -> Content; 9] = [
+        Content::PoolStats,
         Content::Variables,
         Content::VariableOrigins,
         Content::Status,

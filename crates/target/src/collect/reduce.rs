@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::allow;
 use crate::keep;
 use crate::observation::{Content, Document};
+use crate::read;
 use crate::table::Table;
 
 /// Columns of the tables that have a shape of their own; others in them are not kept.
@@ -64,11 +65,21 @@ pub(super) fn reduce(document: &Document) -> Vec<Document> {
         })),
         Content::OptionFile(text) => Content::OptionFile(keep::option_file(text)),
         Content::MysqldAuto(text) => Content::MysqldAuto(mysqld_auto(text)),
-        Content::PoolStats(_)
-        | Content::InnodbStatus(_)
-        | Content::Exporter(_)
-        | Content::Meminfo(_)
-        | Content::ErrorLog(_) => return Vec::new(),
+        Content::PoolStats(table) => {
+            Content::PoolStats(read::pool_stats::keep(table).unwrap_or_default())
+        }
+        Content::InnodbStatus(text) => {
+            Content::InnodbStatus(read::innodb_status::keep_pool_sections(text))
+        }
+        Content::Meminfo(text) => Content::Meminfo(meminfo(text)),
+        Content::ErrorLog(text) => Content::ErrorLog(read::error_log::keep_events(text)),
+        // What was understood of it, as the server itself would have said it.
+        Content::Exporter(_) => {
+            return crate::build::expand_exporter(document.clone())
+                .iter()
+                .flat_map(reduce)
+                .collect();
+        }
     })
 }
 
@@ -113,6 +124,16 @@ fn with_columns(table: &Table, allowed: impl Fn(&str) -> bool) -> Table {
         .filter(|name| allowed(name))
         .collect();
     shaped(table, &names)
+}
+
+/// The lines innopool reads, on their numbers.
+fn meminfo(text: &str) -> String {
+    let mut kept = String::new();
+    for line in text.lines() {
+        kept.push_str(&read::meminfo::keep_line(line));
+        kept.push('\n');
+    }
+    kept
 }
 
 fn origins(table: &Table) -> Table {

@@ -234,6 +234,34 @@ fn nothing_outside_the_allow_list_is_written() {
                     {{"Host": "{secret}", "User": "{secret}", "Timestamp": 1700000000000000}}}},
                 "proxy_password": {{"Value": "{secret}", "Metadata": {{"Timestamp": 1}}}}}}}}"#
         ))),
+        document(Content::Exporter(format!(
+            "mysql_global_status_uptime 12345\n\
+             mysql_info_schema_processlist_threads{{user=\"{secret}\",state=\"{secret}\"}} 1\n"
+        ))),
+        document(Content::ErrorLog(format!(
+            "2026-05-06T07:08:09.123456Z 0 [Note] InnoDB: Buffer pool(s) load completed at \
+             260506  7:08:09\n2026-05-06T07:08:10.123456Z 9 [Note] Access denied for '{secret}'\n"
+        ))),
+        document(Content::InnodbStatus(format!(
+            "=====================================\n\
+             2026-05-06 07:08:09 0x7f INNODB MONITOR OUTPUT\n\
+             =====================================\n\
+             ------------\nTRANSACTIONS\n------------\n\
+             MySQL thread id 5, OS thread handle 1, query id 7 {secret} root\n\
+             SELECT '{secret}'\n\
+             ----------------------\nBUFFER POOL AND MEMORY\n----------------------\n\
+             Buffer pool size   8191\n\
+             ----------------------------\n\
+             END OF INNODB MONITOR OUTPUT\n\
+             ============================\n"
+        ))),
+        document(Content::Meminfo(format!(
+            "MemTotal: 4242 kB\n{secret}: 5 kB\n"
+        ))),
+        document(Content::PoolStats(table(
+            &["POOL_ID", "POOL_SIZE", "FREE_BUFFERS", "REMARK"],
+            &[&["0", "6789", "1", secret]],
+        ))),
     ];
     let text = written(&documents);
     assert!(!text.contains(secret), "{text}");

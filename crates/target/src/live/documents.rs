@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::live::statements::Kind;
-use crate::live::status_text::keep_pool_sections;
 use crate::observation::Content;
+use crate::read::innodb_status::keep_pool_sections;
 use crate::table::Table;
 
 /// The document of a statement; `None` when its rows hold nothing to keep.

@@ -251,7 +251,7 @@ mod tests {
         if let Some(entries) = read("c14_mysqld_auto_v2_pre8034.json") {
             assert_eq!(
                 entries,
-                [entry("ssl_fips_mode", "ON", "2023-03-30 07:20:56")]
+                [entry("ssl_fips_mode", "ON", "2023-03-30 11:32:36")]
             );
         }
     }

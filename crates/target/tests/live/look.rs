@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use innopool_target::build::observe;
+use innopool_target::evidence::FileKind;
 use innopool_target::live::{Connection, Limits, Progress, WatchOptions, watch};
-use innopool_target::{Content, Document};
+use innopool_target::read::{innodb_status, pool_stats};
+use innopool_target::variables::Origin;
+use innopool_target::{Content, Document, Flavor};
 use innopool_testkit::recorder::Recorder;
 use innopool_testkit::{Kind, Own, Server, own};
 
@@ -321,6 +325,81 @@ fn no_statement_text_is_kept() {
             });
         let table = transactions.unwrap();
         assert_eq!(table.number(&table.rows[0], "open"), Some(1), "{table:?}");
+    }
+}
+
+fn pool_figures_are_understood(documents: &[Document]) {
+    let read = |document: &Document| match &document.content {
+        Content::PoolStats(table) => {
+            let stats = pool_stats::parse(table, &document.place).unwrap();
+            assert!(stats.instances[0].size_pages > Some(0), "{stats:?}");
+            true
+        }
+        Content::InnodbStatus(text) => {
+            let status = innodb_status::parse(text, &document.place).unwrap();
+            assert!(status.pool.as_ref().unwrap().database_pages > Some(0));
+            assert!(status.log.current_lsn.is_some() && !status.truncated);
+            true
+        }
+        _ => false,
+    };
+    assert_eq!(
+        documents.iter().filter(|document| read(document)).count(),
+        2
+    );
+}
+
+/// What is printed is what the readers understand: every table arrives in the evidence.
+#[test]
+fn a_look_reads_into_evidence() {
+    for kind in Kind::ALL {
+        let Some(server) = own(kind, &["innodb_buffer_pool_size=64M"]) else {
+            continue;
+        };
+        server.sql("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY)");
+        let mut connection = Connection::open(&login(server.port()), Limits::default()).unwrap();
+        let documents = look(&mut connection, 2);
+        pool_figures_are_understood(&documents);
+        let observation = observe("db", documents, Vec::new());
+        let latest = observation.latest();
+        let flavor = match kind {
+            Kind::Mysql => Flavor::Mysql,
+            Kind::Mariadb => Flavor::Mariadb,
+        };
+        assert_eq!(latest.server.flavor, flavor);
+        assert_eq!(observation.moments.len(), 2);
+        let size = latest.variables.get("innodb_buffer_pool_size").unwrap();
+        assert_eq!(size.value, "67108864");
+        assert!(matches!(&size.origin, Origin::File(path) if path.ends_with("my.cnf")));
+        assert!(latest.metrics.count("trx_rseg_history_len").is_some());
+        let data = latest.data.as_ref().unwrap();
+        assert!(data.schemas.iter().any(|schema| schema.schema == "d"));
+        assert!(latest.transactions.is_some());
+        let interval = observation.interval().unwrap();
+        assert!(interval.read_requests_per_second.is_some());
+        assert!(
+            (1.9..10.0).contains(&interval.seconds),
+            "{}",
+            interval.seconds
+        );
+        // One between the moments, and perhaps those of the moments themselves.
+        assert!(!observation.gauges.is_empty());
+        if kind == Kind::Mysql {
+            assert!(latest.persisted.is_some());
+            let data = latest.file_io(FileKind::Data).unwrap();
+            assert!(data.reads > 0 && data.read_seconds > 0.0);
+            assert!(latest.statements.as_ref().unwrap().seconds > 0.0);
+            assert!(latest.memory.as_ref().unwrap().buffer_pool_bytes >= 64 << 20);
+            assert!(!latest.digests.is_empty());
+            assert_eq!(latest.latches.len(), 2);
+            assert!(interval.statements_per_second.is_some());
+            assert!(interval.latch_waits_per_second.is_some());
+            assert!(
+                observation.not_read.is_empty(),
+                "{:?}",
+                observation.not_read
+            );
+        }
     }
 }
 

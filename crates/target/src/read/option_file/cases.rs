@@ -183,7 +183,7 @@ fn values_that_win_and_lines_that_are_refused() {
             ("innodb_buffer_pool_size", Some("64G")),
             ("innodb_buffer_pool_instances", Some("12")),
         ],
-        &[15],
+        &[17],
     );
     check(
         "c20_percona_bench_20G_tab_indented.cnf",
