@@ -59,8 +59,13 @@ pub(crate) fn grow(facts: &Facts<'_>, size_bytes: u64) -> Growth {
         Some(wanted) if wanted <= ceiling => {
             format!("grow to {}: all data and a tenth more", words::bytes(bytes))
         }
+        _ if ceiling < budget.pool_bytes => format!(
+            "grow towards {}: three quarters of memory, for parts of its budget of {} are assumed",
+            words::bytes(bytes),
+            words::bytes(budget.pool_bytes)
+        ),
         _ => format!(
-            "grow towards {}: the most its memory budget allows ({})",
+            "grow towards {}: its memory budget allows {}",
             words::bytes(bytes),
             words::bytes(budget.pool_bytes)
         ),

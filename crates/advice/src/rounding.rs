@@ -2,6 +2,7 @@
 //! times instances, and a start and a `SET` round differently (bugs 79379, 94065).
 
 use innopool_target::effective_size::{EffectiveSize, effective_pool_size};
+use innopool_target::variables::Origin;
 use innopool_target::{Fact, Flavor, Source};
 
 use crate::facts::Facts;
@@ -54,7 +55,11 @@ pub(crate) fn judge(facts: &Facts<'_>, computed: fn(&str) -> Source) -> Verdict 
         .as_ref()
         .and_then(|persisted| persisted.count(name));
     let Some(asked) = persisted.or_else(|| facts.now.configuration.number(name)) else {
-        return Verdict::unknown("the size somebody asked for");
+        let origin = facts.now.variables.get(name).map(|variable| &variable.origin);
+        return match origin {
+            None | Some(Origin::Unknown) => Verdict::unknown("the size somebody asked for"),
+            Some(_) => Verdict::fine("no size is written anywhere"),
+        };
     };
     let Some(effective) = effective(facts, asked.value) else {
         return Verdict::unknown("flavour and version");

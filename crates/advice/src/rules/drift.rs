@@ -137,7 +137,7 @@ fn quoted(value: &str) -> String {
 
 fn knows_next_start(facts: &Facts<'_>) -> bool {
     facts.now.persisted.is_some()
-        || !facts.now.configuration.settings.is_empty()
+        || !facts.now.configuration.files.is_empty()
         || facts
             .now
             .variables
@@ -238,7 +238,7 @@ pub(super) fn restart_read_only(facts: &Facts<'_>) -> Verdict {
         "innodb_read_only",
     ];
     let mut found = Vec::new();
-    let mut known = facts.now.persisted.is_some();
+    let mut known = facts.now.persisted.is_some() || !facts.now.configuration.files.is_empty();
     for name in SWITCHES {
         let Some(next) = next_value(facts, name) else {
             continue;

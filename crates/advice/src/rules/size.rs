@@ -152,7 +152,12 @@ fn why(facts: &Facts<'_>, cost: &ReadCost) -> String {
              low until reads and their latency are measured on the live server."
         }
     };
-    format!("Requests wait for the disk {}. {strength}", facts.when())
+    // A printed ratio is of an unknown time since somebody last looked.
+    let when = match cost {
+        ReadCost::Share(_) | ReadCost::InFlight(_) => format!(" {}", facts.when()),
+        ReadCost::PendingOnce(_) | ReadCost::HitPerMille(_) => String::new(),
+    };
+    format!("Requests wait for the disk{when}. {strength}")
 }
 
 fn cost_item(cost: &ReadCost) -> EvidenceItem {
@@ -201,7 +206,7 @@ pub(super) fn set_size(facts: &Facts<'_>, bytes: u64) -> String {
     if facts.server().flavor == Flavor::Mariadb {
         return set;
     }
-    format!("{set}\nSHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status';")
+    format!("{set}\nand watch it\nSHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status';")
 }
 
 /// How often a very small pool was replaced since start-up, when that is often.
