@@ -10,7 +10,7 @@ use crate::table::{Table, parse_count};
 use crate::variables::parse_flag;
 
 /// Place of a person's own word on the machine's memory, which is believed before the kernel's.
-pub(crate) const HOST_MEMORY_OPTION: &str = "--host-memory";
+pub const HOST_MEMORY_OPTION: &str = "--host-memory";
 
 /// How a value is written in a table cell and read from one.
 trait Cell: Sized {
