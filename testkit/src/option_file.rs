@@ -32,6 +32,9 @@ impl OptionFile {
         file.set(&format!("socket={}", inside("server.sock")));
         file.set(&format!("pid_file={}", inside("server.pid")));
         file.set(&format!("log_error={}", inside("error.log")));
+        // A MariaDB that starts removes the temporary tables of the others from a shared directory;
+        // its data directory is there from the beginning.
+        file.set(&format!("tmpdir={}", inside("data")));
         file.set("bind_address=127.0.0.1");
         file.set(&format!("port={port}"));
         if kind == Kind::Mysql {
@@ -58,6 +61,12 @@ impl OptionFile {
             Some(line) => line.1 = value,
             None => self.lines.push((name, value)),
         }
+    }
+
+    /// Removes an option, so that the server's default holds.
+    pub(crate) fn remove(&mut self, name: &str) {
+        let name = name.replace('-', "_");
+        self.lines.retain(|(earlier, _)| *earlier != name);
     }
 
     /// Writes the file.

@@ -274,6 +274,16 @@ impl Server {
         self.restart()
     }
 
+    /// Restarts without this option in the option file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::restart`].
+    pub fn restart_without(&mut self, option: &str) -> Result<()> {
+        self.options.remove(option);
+        self.restart()
+    }
+
     fn name(&self) -> String {
         format!("{} on port {}", self.kind, self.port)
     }

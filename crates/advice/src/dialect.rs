@@ -5,6 +5,14 @@ use innopool_target::effective_size::MARIADB_WITHOUT_CHUNKS;
 use innopool_target::variables::Origin;
 use innopool_target::{Evidence, Flavor, Version};
 
+/// Variables that MySQL does not let anybody persist (seen on 9.7.4, error 1238).
+const NOT_PERSISTABLE: &[&str] = &[
+    "innodb_buffer_pool_load_at_startup",
+    "innodb_dedicated_server",
+    "innodb_doublewrite",
+    "innodb_read_only",
+];
+
 /// How to say things to one server.
 pub(crate) struct Dialect<'e> {
     evidence: &'e Evidence,
@@ -27,6 +35,10 @@ impl<'e> Dialect<'e> {
     /// `SET PERSIST` exists: MySQL and Percona from 8.0; MariaDB has none.
     pub(crate) fn can_persist(&self) -> bool {
         self.mysql_since(8, 0, 0)
+    }
+
+    fn can_persist_this(&self, variable: &str) -> bool {
+        self.can_persist() && !NOT_PERSISTABLE.contains(&variable)
     }
 
     /// The pool can be resized online: MySQL 5.7.5, MariaDB 10.2.2.
@@ -108,7 +120,7 @@ impl<'e> Dialect<'e> {
 
     /// A change of a dynamic variable that lasts, as lines to type.
     pub(crate) fn set(&self, variable: &str, value: &str) -> String {
-        if self.can_persist() {
+        if self.can_persist_this(variable) {
             return format!("SET PERSIST {variable} = {value};");
         }
         if self.flavor() == Flavor::Unknown {
@@ -126,7 +138,7 @@ impl<'e> Dialect<'e> {
 
     /// A change that takes effect at the next start, as lines to type.
     pub(crate) fn set_for_restart(&self, variable: &str, value: &str) -> String {
-        if self.can_persist() {
+        if self.can_persist_this(variable) {
             let value = if value
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() && !c.is_alphabetic())

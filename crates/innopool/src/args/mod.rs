@@ -68,7 +68,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 
-    /// Show the evidence of every finding, the margins of what is fine, and the memory budget
+    /// Show all evidence with its sources, what is fine, and the memory budget
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
@@ -120,8 +120,10 @@ Examples:
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The look and the answer")]
 pub(crate) struct IntervalArgs {
-    /// Watch the server for so long: 10, 90s or 2m. 0 does not watch: rates are then averages since
-    /// the server started, which hide the present
+    /// Watch the server for so long: 10, 90s or 2m
+    ///
+    /// 0 does not watch: rates are then averages since the server started, which hide the present.
+    /// A minute or more also tells a steady state from a passing one.
     #[arg(
         long,
         value_name = "SECONDS",

@@ -13,14 +13,19 @@ use super::values;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Target: which server, or which files")]
 pub(crate) struct TargetArgs {
-    /// The server: mysql://USER@HOST:PORT. Without it, the server that the mysql client would
-    /// connect to, by its option files
+    /// The server: mysql://USER@HOST:PORT
+    ///
+    /// Without it, the server that the mysql client would connect to, by its option files.
+    /// Characters such as @ / ? # in a name or password are written %40 %2F %3F %23.
     #[arg(value_name = "TARGET", display_order = 0, conflicts_with_all = ["host", "port", "socket", "from"])]
     pub(crate) target: Option<Url>,
 
-    /// Look at saved evidence instead of a server: a directory that collect wrote, or files with
-    /// pasted output in any mix; - is stdin
-    #[arg(long, value_name = "DIR|FILE", num_args = 1..)]
+    /// Look at saved evidence instead of a server
+    ///
+    /// A directory that collect wrote, or files with pasted output in any mix, recognised by what
+    /// is in them: SHOW GLOBAL STATUS and VARIABLES, SHOW ENGINE INNODB STATUS, option files, the
+    /// error log, an exporter's page, /proc/meminfo. - is stdin.
+    #[arg(long, value_name = "DIR|FILE", num_args = 1.., display_order = 1)]
     pub(crate) from: Vec<PathBuf>,
 
     /// Host name or address
@@ -39,8 +44,10 @@ pub(crate) struct TargetArgs {
     #[arg(short, long, value_name = "USER", conflicts_with = "from")]
     pub(crate) user: Option<String>,
 
-    /// Ask for the password. It takes no value, which the process list would show to everybody: put
-    /// a password in an option file or in MYSQL_PWD
+    /// Ask for the password
+    ///
+    /// Takes no value, which the process list would show to everybody. For a script, put the
+    /// password in an option file or in MYSQL_PWD.
     #[arg(short = 'p', long, conflicts_with = "from")]
     pub(crate) password: bool,
 
@@ -52,7 +59,7 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "no_defaults"])]
     pub(crate) defaults_extra_file: Option<String>,
 
-    /// Read the groups with this suffix too: [clientSUFFIX]
+    /// Read the groups with this suffix too: _b for the group client_b
     #[arg(long, value_name = "SUFFIX", conflicts_with = "from")]
     pub(crate) defaults_group_suffix: Option<String>,
 
@@ -88,12 +95,16 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "SECONDS", value_parser = values::parse_limit, conflicts_with = "from")]
     pub(crate) statement_timeout: Option<Duration>,
 
-    /// Memory of the server's machine, where innopool cannot see it: 32G
+    /// Memory of the server's machine: 32G
+    ///
+    /// For a server on another machine, or saved evidence. Where the server runs here, innopool
+    /// sees it.
     #[arg(long, value_name = "BYTES", value_parser = values::parse_bytes)]
     pub(crate) host_memory: Option<u64>,
 
-    /// Leave out InnoDB's status text and pool statistics: reading them starts anew the averages
-    /// that the server prints for everybody
+    /// Leave out InnoDB's status text and pool statistics
+    ///
+    /// Reading them starts anew the averages that the server prints in them for everybody.
     #[arg(long, conflicts_with = "from")]
     pub(crate) skip_status_text: bool,
 }

@@ -25,7 +25,8 @@ pub(super) fn lines(action: &str) -> impl Iterator<Item = Line<'_>> {
 }
 
 fn is_typed(line: &str) -> bool {
-    line.ends_with(';') || line.starts_with(['[', '$']) || is_setting(line)
+    let is_command = line.starts_with("innopool ") && !line.ends_with('.');
+    line.ends_with(';') || line.starts_with(['[', '$']) || is_command || is_setting(line)
 }
 
 /// `innodb_buffer_pool_size = 24G`, or a bare `skip-name-resolve`.
@@ -49,7 +50,7 @@ mod tests {
     fn tells_what_is_typed_from_what_is_read() {
         let action = "Grow it online:\nSET GLOBAL innodb_buffer_pool_size = 1073741824;\n\n\
                       and in the option file:\n[mysqld]\ninnodb_buffer_pool_size = 1G\n\
-                      $ swapon --show\n= is no setting.\nOK";
+                      $ swapon --show\ninnopool check -v\n= is no setting.\nOK";
         let read: Vec<_> = lines(action).collect();
         assert_eq!(
             read,
@@ -60,6 +61,7 @@ mod tests {
                 Line::Typed("[mysqld]"),
                 Line::Typed("innodb_buffer_pool_size = 1G"),
                 Line::Typed("$ swapon --show"),
+                Line::Typed("innopool check -v"),
                 Line::Prose("= is no setting."),
                 Line::Prose("OK"),
             ]

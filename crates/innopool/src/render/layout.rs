@@ -113,6 +113,18 @@ impl Paper {
     ) {
         let columns = self.columns();
         let first: usize = labels.iter().map(|(label, _)| label.width()).sum();
+        if first >= columns {
+            // A label as wide as the page is wrapped with its text.
+            let whole: String = labels.iter().map(|(label, _)| *label).collect();
+            let before = whole.width() - whole.trim_start().width();
+            let whole = format!("{whole} {text}");
+            return self.labelled(
+                &[(&" ".repeat(before), Style::Plain)],
+                indent,
+                &whole,
+                style,
+            );
+        }
         for (label, style) in labels {
             self.paint(*style, label);
         }

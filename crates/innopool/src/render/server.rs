@@ -32,11 +32,11 @@ fn version(report: &Report) -> String {
         "mysql" => "MySQL",
         "mariadb" => "MariaDB",
         "percona" => "Percona Server",
-        _ => "Server of unknown kind",
+        _ => "unknown server",
     };
     match &report.server.version {
         Some(version) => format!("{flavor} {}", short_version(report.server.flavor, version)),
-        None => format!("{flavor}, version unknown"),
+        None => flavor.to_owned(),
     }
 }
 

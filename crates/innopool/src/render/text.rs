@@ -15,6 +15,8 @@ use super::{action, evidence, server};
 const SUMMARY_COLUMNS_MIN: usize = 36;
 /// Columns the server's description needs beside its name.
 const DESCRIPTION_COLUMNS_MIN: usize = 24;
+/// Findings not judged that are named; of more only their number is told.
+const NOT_JUDGED_MAX: usize = 5;
 /// Margins that a healthy page shows.
 const MARGINS_MAX: usize = 6;
 /// Those that interest people first.
@@ -178,8 +180,8 @@ fn looked_at(paper: &mut Paper, report: &Report, verbose: bool) {
     } else if report.findings.is_empty() {
         list(paper, "", margins(report));
     }
-    paper.prose(2, &counts(report));
-    if !verbose && !report.unknown.is_empty() {
+    paper.prose(2, &counts(report, verbose));
+    if !verbose && (1..=NOT_JUDGED_MAX).contains(&report.unknown.len()) {
         let codes: Vec<_> = report.unknown.iter().map(|unknown| unknown.code).collect();
         let text = format!("{} (-v says why).", codes.join(", "));
         paper.labelled(&[("  Not judged: ", Style::Plain)], 4, &text, Style::Plain);
@@ -229,23 +231,23 @@ fn margins(report: &Report) -> impl Iterator<Item = (&str, &str)> {
         .map(|fine| (fine.code, &*fine.summary))
 }
 
-fn counts(report: &Report) -> String {
+fn counts(report: &Report, verbose: bool) -> String {
     let (found, fine) = (report.findings.len(), report.fine.len());
-    let all = found + fine;
-    if all == 0 {
-        return "Nothing could be judged.".to_owned();
-    }
-    let mut text = if fine == 0 {
-        format!("Looked at {}", things(all))
-    } else if found == 0 {
-        format!("Looked at {}; all are fine", things(all))
-    } else {
-        format!("Looked at {}; {fine} are fine", things(all))
+    let mut text = match (found, fine) {
+        (0, 0) => "Nothing could be judged".to_owned(),
+        (0, 1) => "Looked at 1 thing; it is fine".to_owned(),
+        (0, _) => format!("Looked at {}; all are fine", things(fine)),
+        (_, 0) => format!("Looked at {}", things(found)),
+        (_, 1) => format!("Looked at {}; 1 is fine", things(found + 1)),
+        (_, _) => format!("Looked at {}; {fine} are fine", things(found + fine)),
     };
     match report.unknown.len() {
         0 => {}
-        1 => text.push_str("; 1 more could not be judged"),
+        unknown if found + fine == 0 => text = format!("{} could not be judged", things(unknown)),
         unknown => text.push_str(&format!("; {unknown} more could not be judged")),
+    }
+    if !verbose && report.unknown.len() > NOT_JUDGED_MAX {
+        text.push_str(" (-v says which and why)");
     }
     text.push('.');
     text
