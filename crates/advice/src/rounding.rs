@@ -55,7 +55,11 @@ pub(crate) fn judge(facts: &Facts<'_>, computed: fn(&str) -> Source) -> Verdict 
         .as_ref()
         .and_then(|persisted| persisted.count(name));
     let Some(asked) = persisted.or_else(|| facts.now.configuration.number(name)) else {
-        let origin = facts.now.variables.get(name).map(|variable| &variable.origin);
+        let origin = facts
+            .now
+            .variables
+            .get(name)
+            .map(|variable| &variable.origin);
         return match origin {
             None | Some(Origin::Unknown) => Verdict::unknown("the size somebody asked for"),
             Some(_) => Verdict::fine("no size is written anywhere"),

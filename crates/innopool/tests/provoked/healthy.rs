@@ -15,7 +15,9 @@ fn is_calm(server: &Server, what: &str) {
 #[test]
 fn idle_and_just_restarted() {
     for kind in [Kind::Mysql, Kind::Mariadb] {
-        let Some(mut server) = server(kind, &[]) else { return };
+        let Some(mut server) = server(kind, &[]) else {
+            return;
+        };
         is_calm(&server, "just started");
         server.restart().unwrap();
         is_calm(&server, "just restarted");
@@ -27,8 +29,12 @@ fn idle_and_just_restarted() {
 #[test]
 fn busy_with_a_fitting_pool() {
     for kind in [Kind::Mysql, Kind::Mariadb] {
-        let Some(server) = server(kind, &["innodb_buffer_pool_size=512M"]) else { return };
-        let Some(workload) = Workload::prepare(&server, 1, 200_000) else { return };
+        let Some(server) = server(kind, &["innodb_buffer_pool_size=512M"]) else {
+            return;
+        };
+        let Some(workload) = Workload::prepare(&server, 1, 200_000) else {
+            return;
+        };
         let load = workload.run("oltp_read_write", 4);
         is_calm(&server, "busy");
         drop(load);
@@ -38,11 +44,16 @@ fn busy_with_a_fitting_pool() {
 #[test]
 fn restarted_under_load_with_a_fitting_pool() {
     for kind in [Kind::Mysql, Kind::Mariadb] {
-        let Some(mut server) = server(kind, &["innodb_buffer_pool_size=512M"]) else { return };
+        let Some(mut server) = server(kind, &["innodb_buffer_pool_size=512M"]) else {
+            return;
+        };
         fill(&server, 128);
         server.restart().unwrap();
         let load = Repeating::start(&server, 2, |n| {
-            format!("SELECT LENGTH(pad) FROM test.filler WHERE id = {}", n * 7_919 % 30_000 + 1)
+            format!(
+                "SELECT LENGTH(pad) FROM test.filler WHERE id = {}",
+                n * 7_919 % 30_000 + 1
+            )
         });
         is_calm(&server, "just restarted and busy");
         drop(load);
@@ -51,17 +62,28 @@ fn restarted_under_load_with_a_fitting_pool() {
 
 #[test]
 fn performance_schema_off() {
-    let Some(server) = server(Kind::Mysql, &["performance_schema=OFF"]) else { return };
+    let Some(server) = server(Kind::Mysql, &["performance_schema=OFF"]) else {
+        return;
+    };
     is_calm(&server, "without performance schema");
 }
 
 #[test]
 fn many_tables() {
     // Small pages of the dictionary, not data: 100,000 tables with INNOPOOL_LONG=1.
-    let tables = if std::env::var_os("INNOPOOL_LONG").is_some() { 100_000 } else { 2_000 };
+    let tables = if std::env::var_os("INNOPOOL_LONG").is_some() {
+        100_000
+    } else {
+        2_000
+    };
     for kind in [Kind::Mysql, Kind::Mariadb] {
-        let Some(server) = server(kind, &["innodb_flush_log_at_trx_commit=2", "innodb_buffer_pool_size=256M"])
-        else {
+        let Some(server) = server(
+            kind,
+            &[
+                "innodb_flush_log_at_trx_commit=2",
+                "innodb_buffer_pool_size=256M",
+            ],
+        ) else {
             return;
         };
         server.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 1");
@@ -71,8 +93,15 @@ fn many_tables() {
         }
         let seen = look(&server);
         let alarms = seen.alarms();
-        assert!(alarms.iter().all(|code| *code == "settings-drift"), "{alarms:?}");
-        assert!(seen.json["pool"]["data_bytes"].as_u64().unwrap() > tables * 16_384, "{:#}", seen.json);
+        assert!(
+            alarms.iter().all(|code| *code == "settings-drift"),
+            "{alarms:?}"
+        );
+        assert!(
+            seen.json["pool"]["data_bytes"].as_u64().unwrap() > tables * 16_384,
+            "{:#}",
+            seen.json
+        );
     }
 }
 
@@ -80,12 +109,16 @@ fn many_tables() {
 fn a_replica_that_is_read_only() {
     let source_options = ["server_id=1", "log_bin=source-bin"];
     for kind in [Kind::Mysql, Kind::Mariadb] {
-        let Some(source) = server(kind, &source_options) else { return };
+        let Some(source) = server(kind, &source_options) else {
+            return;
+        };
         let replica_options = match kind {
             Kind::Mysql => &["server_id=2", "read_only=ON", "super_read_only=ON"][..],
             Kind::Mariadb => &["server_id=2", "read_only=ON"],
         };
-        let Some(replica) = server(kind, replica_options) else { return };
+        let Some(replica) = server(kind, replica_options) else {
+            return;
+        };
         replicate(&source, &replica);
         source.sql("CREATE DATABASE shop");
         wait_until("the replica to follow", 20, || {

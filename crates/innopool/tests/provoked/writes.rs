@@ -1,32 +1,37 @@
 //! The write side under load: dirty pages, redo, io_capacity, free frames, read-ahead.
 
-use innopool_testkit::{Kind, Server};
+use innopool_testkit::Kind;
 
 use crate::load::{Repeating, Workload};
 use crate::look::{fill, look, look_with, server, type_statements, wait_until};
 
-/// Statements that dirty pages all over `test.filler`.
-fn dirtying(server: &Server, sessions: u32) -> Repeating {
-    Repeating::start(server, sessions, |n| {
-        let from = n * 6_151 % 28_000 + 1;
-        format!("UPDATE test.filler SET pad = REVERSE(pad) WHERE id BETWEEN {from} AND {}", from + 40)
-    })
-}
-
 #[test]
 fn redo_too_small() {
-    let options = ["innodb_redo_log_capacity=8M", "innodb_flush_log_at_trx_commit=2"];
-    let Some(server) = server(Kind::Mysql, &options) else { return };
+    let options = [
+        "innodb_redo_log_capacity=8M",
+        "innodb_flush_log_at_trx_commit=2",
+    ];
+    let Some(server) = server(Kind::Mysql, &options) else {
+        return;
+    };
     fill(&server, 64);
     let load = Repeating::start(&server, 2, |n| {
         let from = n * 151 % 12_000 + 1;
-        format!("UPDATE test.filler SET pad = REPEAT('{}', 3900) WHERE id BETWEEN {from} AND {}", n % 10, from + 200)
+        format!(
+            "UPDATE test.filler SET pad = REPEAT('{}', 3900) WHERE id BETWEEN {from} AND {}",
+            n % 10,
+            from + 200
+        )
     });
     let seen = look_with(&server, 3, &[]);
     assert!(seen.finding("redo-too-small").is_some(), "{:#}", seen.json);
     type_statements(&server, seen.action("redo-too-small"));
     wait_until("the redo log to grow", 60, || {
-        server.status("Innodb_redo_log_capacity_resized").parse::<u64>().unwrap() > 100 << 20
+        server
+            .status("Innodb_redo_log_capacity_resized")
+            .parse::<u64>()
+            .unwrap()
+            > 100 << 20
     });
     drop(load);
     look(&server).cleared("redo-too-small");
@@ -45,7 +50,9 @@ fn dirty_pages_high() {
         "innodb_flush_log_at_trx_commit=2",
         "skip-log-bin",
     ];
-    let Some(server) = server(Kind::Mysql, &options) else { return };
+    let Some(server) = server(Kind::Mysql, &options) else {
+        return;
+    };
     fill(&server, 128);
     let load = Repeating::start(&server, 1, |n| {
         let from = n * 41 % 30_000 + 1;
@@ -53,15 +60,27 @@ fn dirty_pages_high() {
     });
     let short = look_with(&server, 2, &[]);
     if let Some(finding) = short.finding("dirty-pages-high") {
-        assert_eq!(finding["severity"], "notice", "two seconds cannot tell: {finding:#}");
+        assert_eq!(
+            finding["severity"], "notice",
+            "two seconds cannot tell: {finding:#}"
+        );
     }
     let seen = look_with(&server, 61, &[]);
     drop(load);
-    assert_eq!(seen.severity("dirty-pages-high"), Some("warning"), "{:#}", seen.json);
+    assert_eq!(
+        seen.severity("dirty-pages-high"),
+        Some("warning"),
+        "{:#}",
+        seen.json
+    );
     type_statements(&server, seen.action("dirty-pages-high"));
     server.sql("SET GLOBAL innodb_max_dirty_pages_pct_lwm = 1");
     wait_until("the pages to be flushed", 120, || {
-        server.status("Innodb_buffer_pool_pages_dirty").parse::<u64>().unwrap() < 1000
+        server
+            .status("Innodb_buffer_pool_pages_dirty")
+            .parse::<u64>()
+            .unwrap()
+            < 1000
     });
     look(&server).cleared("dirty-pages-high");
 }
@@ -69,9 +88,16 @@ fn dirty_pages_high() {
 #[test]
 fn io_capacity_low() {
     for kind in [Kind::Mysql, Kind::Mariadb] {
-        let Some(server) = server(kind, &["innodb_io_capacity=150"]) else { return };
+        let Some(server) = server(kind, &["innodb_io_capacity=150"]) else {
+            return;
+        };
         let seen = look(&server);
-        assert_eq!(seen.severity("io-capacity-low"), Some("notice"), "{:#}", seen.json);
+        assert_eq!(
+            seen.severity("io-capacity-low"),
+            Some("notice"),
+            "{:#}",
+            seen.json
+        );
         type_statements(&server, seen.action("io-capacity-low"));
         look(&server).cleared("io-capacity-low");
     }
@@ -80,7 +106,7 @@ fn io_capacity_low() {
 #[test]
 fn flush_behind() {
     let options = [
-        "innodb_buffer_pool_size=24M",
+        "innodb_buffer_pool_size=8M",
         "innodb_io_capacity=100",
         "innodb_io_capacity_max=100",
         "innodb_lru_scan_depth=100",
@@ -89,12 +115,22 @@ fn flush_behind() {
         "innodb_adaptive_flushing=OFF",
         "skip-log-bin",
     ];
-    let Some(server) = server(Kind::Mysql, &options) else { return };
-    fill(&server, 128);
-    let load = dirtying(&server, 4);
+    let Some(server) = server(Kind::Mysql, &options) else {
+        return;
+    };
+    fill(&server, 8);
+    // Nothing dirties as many pages at once as rows that are new.
+    let load = Repeating::start(&server, 2, |_| {
+        "INSERT INTO test.filler (pad) SELECT pad FROM test.filler LIMIT 2000".into()
+    });
     let seen = look_with(&server, 5, &[]);
     drop(load);
-    assert_eq!(seen.severity("flush-behind"), Some("warning"), "{:#}", seen.json);
+    assert_eq!(
+        seen.severity("flush-behind"),
+        Some("warning"),
+        "{:#}",
+        seen.json
+    );
     type_statements(&server, seen.action("flush-behind"));
     // With the load gone and the rate raised nobody waits any more.
     look(&server).cleared("flush-behind");
@@ -103,11 +139,20 @@ fn flush_behind() {
 #[test]
 fn read_ahead_wasted() {
     let options = ["innodb_buffer_pool_size=24M", "innodb_random_read_ahead=ON"];
-    let Some(server) = server(Kind::Mysql, &options) else { return };
-    let Some(workload) = Workload::prepare(&server, 1, 600_000) else { return };
+    let Some(server) = server(Kind::Mysql, &options) else {
+        return;
+    };
+    let Some(workload) = Workload::prepare(&server, 1, 600_000) else {
+        return;
+    };
     let load = workload.run("oltp_point_select", 8);
     let seen = look_with(&server, 5, &[]);
-    assert_eq!(seen.severity("read-ahead-wasted"), Some("warning"), "{:#}", seen.json);
+    assert_eq!(
+        seen.severity("read-ahead-wasted"),
+        Some("warning"),
+        "{:#}",
+        seen.json
+    );
     type_statements(&server, seen.action("read-ahead-wasted"));
     let after = look_with(&server, 3, &[]);
     drop(load);
