@@ -468,6 +468,13 @@ fn emptier_dump(facts: &Facts<'_>) -> Option<Fact<u64>> {
         .setting_bytes("innodb_buffer_pool_dump_pct")?
         .value
         .min(100);
+    let loaded = facts
+        .load_state()
+        .is_some_and(|state| state.value == LoadState::Completed);
+    // What the file has beyond all of a pool that was loaded from it is dead: dropped or temporary.
+    if loaded && percent == 100 {
+        return None;
+    }
     let now = data.value.saturating_mul(percent) / 100;
     (now.saturating_mul(4) < file.value.saturating_mul(3))
         .then(|| Fact::new(now, computed("pages_data x innodb_buffer_pool_dump_pct")))

@@ -30,6 +30,7 @@ impl Cgroup {
             .and_then(|()| std::fs::write(path.join("cgroup.procs"), pid.to_string()));
         match made {
             Ok(()) => Some(Self { parent, path, pid }),
+            #[allow(clippy::print_stderr, reason = "a skip is told loudly")]
             Err(error) => {
                 eprintln!("SKIPPED: no memory cgroup can be made here: {error}");
                 let _ = std::fs::remove_dir(&path);
