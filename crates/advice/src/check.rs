@@ -113,7 +113,21 @@ fn not_read(observation: &Observation) -> Vec<NotReadReport> {
             why: item.why.clone(),
         })
         .collect();
+    list.extend(cut_status_text(observation));
     list.sort();
     list.dedup();
     list
+}
+
+/// A status text that ends before its pool section, as servers cut it after a long list of locks.
+fn cut_status_text(observation: &Observation) -> Option<NotReadReport> {
+    let text = observation.latest().innodb_status.as_ref()?;
+    text.pool.is_none().then(|| NotReadReport {
+        what: "the buffer pool section of the InnoDB status text".to_owned(),
+        why: format!(
+            "{} ends before it: servers cut the text at 64,000 bytes. Read \
+             information_schema.INNODB_BUFFER_POOL_STATS instead",
+            text.place
+        ),
+    })
 }

@@ -54,9 +54,19 @@ impl ReadCost {
 
 /// True when too few reads happen for their cost to matter, whatever the share.
 pub(crate) fn is_background_noise(facts: &Facts<'_>) -> bool {
+    // An average since start-up says little of now; a ratio printed now says more.
+    let printed = matches!(
+        facts.pool.printed_hit_rate,
+        Some(Fact {
+            value: HitRate::PerMille(_),
+            ..
+        })
+    );
+    if facts.watched().is_none() && printed {
+        return false;
+    }
     facts
-        .watched()
-        .and_then(|interval| interval.disk_reads_per_second.as_ref())
+        .rate(|interval| interval.disk_reads_per_second.as_ref())
         .is_some_and(|reads| READS_WORTH_A_LOOK.judge(reads.value).is_none())
 }
 

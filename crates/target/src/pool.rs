@@ -5,7 +5,9 @@
 //! source at hand for each figure.
 
 use crate::evidence::Evidence;
+use crate::log_events::LogEventKind;
 use crate::provenance::{Fact, Source};
+use crate::version::Flavor;
 
 /// The hit rate as the server prints it, which is not always a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -141,11 +143,12 @@ impl Pool {
                     .clone()
                     .map(|f| f.map(|pages| pages * page_size_bytes))
             })
-            .or_else(|| evidence.setting_bytes("innodb_buffer_pool_size"));
+            .or_else(|| evidence.setting_bytes("innodb_buffer_pool_size"))
+            .or_else(|| Self::initialised(evidence));
         Self {
+            instances: Self::instances(evidence, size_bytes.as_ref()),
             size_bytes,
             page_size_bytes,
-            instances: Self::instances(evidence),
             pages_free: figure(evidence, "innodb_buffer_pool_pages_free", |b| b.free_pages),
             pages_data: figure(evidence, "innodb_buffer_pool_pages_data", |b| {
                 b.database_pages
@@ -185,7 +188,22 @@ impl Pool {
         Some(Fact::new(bytes, text.source("Buffer pool size, bytes")))
     }
 
-    fn instances(evidence: &Evidence) -> Option<Fact<u64>> {
+    /// The size the last start of an error log reports.
+    fn initialised(evidence: &Evidence) -> Option<Fact<u64>> {
+        evidence
+            .log_events
+            .iter()
+            .rev()
+            .find_map(|event| match event.kind {
+                LogEventKind::PoolInitialised { size_bytes, .. } => {
+                    let source = Source::at_line(event.place.as_str(), event.line, "buffer pool");
+                    Some(Fact::new(size_bytes?, source))
+                }
+                _ => None,
+            })
+    }
+
+    fn instances(evidence: &Evidence, size_bytes: Option<&Fact<u64>>) -> Option<Fact<u64>> {
         if let Some(stats) = &evidence.pool_stats {
             return Some(Fact::new(
                 stats.instances.len() as u64,
@@ -198,7 +216,13 @@ impl Pool {
             let count = text.instances.len() as u64;
             return Some(Fact::new(count, text.source("INDIVIDUAL BUFFER POOL INFO")));
         }
-        evidence.variables.count("innodb_buffer_pool_instances")
+        let set = evidence.variables.count("innodb_buffer_pool_instances")?;
+        // What is set is not what is used: one below 1 GB (from 5.6 on), and one in MariaDB 10.5.
+        let server = &evidence.server;
+        let small = size_bytes.is_some_and(|size| size.value < 1 << 30);
+        let one = (small && !server.below(5, 6, 0))
+            || (server.flavor == Flavor::Mariadb && server.at_least(10, 5, 1));
+        Some(if one { set.map(|_| 1) } else { set })
     }
 
     fn printed_hit_rate(evidence: &Evidence) -> Option<Fact<HitRate>> {

@@ -2,7 +2,7 @@
 //! option files say are three different things.
 
 use innopool_target::Fact;
-use innopool_target::option_file::parse_size;
+use innopool_target::option_file::{Problem, parse_size};
 use innopool_target::variables::{Origin, Variable, parse_flag};
 
 use crate::facts::Facts;
@@ -49,6 +49,9 @@ struct Drift {
 
 /// A restart would change settings.
 pub(super) fn settings_drift(facts: &Facts<'_>) -> Verdict {
+    if let Some(verdict) = refused_lines(facts) {
+        return verdict;
+    }
     if facts.now.variables.is_empty() {
         return contradiction(facts);
     }
@@ -110,6 +113,37 @@ pub(super) fn settings_drift(facts: &Facts<'_>) -> Verdict {
         lines.push(keep(facts, drift));
     }
     finding.act(lines.join("\n")).found()
+}
+
+/// Lines of the option files that the next start refuses, or takes for something else.
+fn refused_lines(facts: &Facts<'_>) -> Option<Verdict> {
+    let problems = &facts.now.configuration.problems;
+    let concerns_us = |problem: &&Problem| problem.fatal || problem.message.contains("innodb");
+    let first = problems
+        .iter()
+        .filter(concerns_us)
+        .max_by_key(|problem| problem.fatal)?;
+    let (severity, summary) = if first.fatal {
+        let summary = format!("the next start fails at {}:{}", first.path, first.line);
+        (Severity::Warning, summary)
+    } else {
+        let summary = format!("{}:{} is not read as it looks", first.path, first.line);
+        (Severity::Notice, summary)
+    };
+    let mut finding = Finding::new("settings-drift", severity, summary)
+        .because("What is written in an option file counts only at the next start.");
+    let mut lines = vec!["mend in the option file".to_owned()];
+    for problem in problems.iter().filter(concerns_us) {
+        let place = format!("{}:{}", problem.path, problem.line);
+        lines.push(format!("{place}: {}", problem.message));
+        finding = finding.with_item(EvidenceItem::new(
+            "option_file_line",
+            "",
+            problem.message.clone(),
+            place,
+        ));
+    }
+    Some(finding.act(lines.join("\n")).found())
 }
 
 /// The line that makes the running value last.

@@ -1,6 +1,8 @@
 //! Does the pool fit in the memory there is?
 
+use innopool_target::Source;
 use innopool_target::host::Host;
+use innopool_target::log_events::LogEventKind;
 
 use crate::facts::Facts;
 use crate::finding::{EvidenceItem, Finding, Severity, Verdict};
@@ -130,6 +132,9 @@ fn bytes_rate(value: f64) -> String {
 
 /// The pool does not fit in its budget.
 pub(super) fn pool_over_memory_budget(facts: &Facts<'_>) -> Verdict {
+    if let Some(verdict) = allocation_failed(facts) {
+        return verdict;
+    }
     let Some(budget) = &facts.budget else {
         return Verdict::unknown("the memory of the host: give --host-memory, or run on the host");
     };
@@ -181,6 +186,38 @@ pub(super) fn pool_over_memory_budget(facts: &Facts<'_>) -> Verdict {
         )
     };
     finding.act(action).found()
+}
+
+/// The error log ends with a pool that could not be had.
+fn allocation_failed(facts: &Facts<'_>) -> Option<Verdict> {
+    let events = &facts.now.log_events;
+    let failed = events
+        .iter()
+        .rposition(|event| event.kind == LogEventKind::PoolAllocationFailed)?;
+    let later = events.get(failed + 1..).unwrap_or_default();
+    let started = later
+        .iter()
+        .any(|event| matches!(event.kind, LogEventKind::PoolInitialised { .. }));
+    if started || !facts.now.status.is_empty() {
+        return None;
+    }
+    let event = events.get(failed)?;
+    let place = Source::at_line(event.place.as_str(), event.line, "buffer pool");
+    Some(
+        Finding::new(
+            "pool-over-memory-budget",
+            Severity::Critical,
+            "the memory for the pool could not be had: the server did not start",
+        )
+        .because("The kernel refused the memory when the server asked for all of it at its start.")
+        .with("pool_size_bytes", "bytes", facts.pool.size_bytes.as_ref())
+        .with_item(EvidenceItem::new("error_log", "", "allocation failed", place.to_string()))
+        .act(
+            "see what memory there is, write a size that fits into the option file, and start again\n\
+             $ free -b",
+        )
+        .found(),
+    )
 }
 
 /// The server sizes itself by the host's memory although a container allows it less.
