@@ -21,10 +21,7 @@ pub(crate) struct OptionFile {
 impl OptionFile {
     /// Starts with what every instance in `directory` needs, and nothing that has a usable default.
     pub(crate) fn new(kind: Kind, directory: &Path, port: u16) -> Self {
-        let mut file = OptionFile {
-            path: directory.join("my.cnf"),
-            lines: Vec::new(),
-        };
+        let mut file = OptionFile { path: directory.join("my.cnf"), lines: Vec::new() };
         let inside = |name: &str| directory.join(name).display().to_string();
         // Both servers refuse to run as root unless told that it is meant.
         file.set("user=root");
@@ -95,16 +92,10 @@ mod tests {
 
     #[test]
     fn a_later_option_takes_the_place_of_an_earlier_one() {
-        let mut file = OptionFile {
-            path: PathBuf::new(),
-            lines: Vec::new(),
-        };
+        let mut file = OptionFile { path: PathBuf::new(), lines: Vec::new() };
         file.set("--innodb-buffer-pool-size=64M");
         file.set("skip-log-bin");
         file.set("innodb_buffer_pool_size = 1G");
-        assert_eq!(
-            file.text(),
-            "[mysqld]\ninnodb_buffer_pool_size=1G\nskip_log_bin\n"
-        );
+        assert_eq!(file.text(), "[mysqld]\ninnodb_buffer_pool_size=1G\nskip_log_bin\n");
     }
 }

@@ -31,14 +31,8 @@ pub fn check(observation: &Observation) -> Report {
     for rule in rules::ALL {
         match (rule.judge)(&facts) {
             Verdict::Found(finding) => report.findings.push(*finding),
-            Verdict::Fine(summary) => report.fine.push(FineReport {
-                code: rule.code,
-                summary,
-            }),
-            Verdict::Unknown(why) => report.unknown.push(UnknownReport {
-                code: rule.code,
-                why,
-            }),
+            Verdict::Fine(summary) => report.fine.push(FineReport { code: rule.code, summary }),
+            Verdict::Unknown(why) => report.unknown.push(UnknownReport { code: rule.code, why }),
             Verdict::NotApplicable => {}
         }
     }
@@ -108,10 +102,7 @@ fn not_read(observation: &Observation) -> Vec<NotReadReport> {
     let mut list: Vec<_> = observation
         .not_read
         .iter()
-        .map(|item| NotReadReport {
-            what: item.what.clone(),
-            why: item.why.clone(),
-        })
+        .map(|item| NotReadReport { what: item.what.clone(), why: item.why.clone() })
         .collect();
     list.extend(cut_status_text(observation));
     list.sort();

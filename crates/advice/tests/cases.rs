@@ -11,12 +11,7 @@ use innopool_target::{build, read};
 
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("INNOPOOL_CASES").map_or_else(
-        || {
-            PathBuf::from(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../../shared/cases"
-            ))
-        },
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases")),
         PathBuf::from,
     );
     if folder.is_dir() {
@@ -34,17 +29,10 @@ fn reports(sub_folder: &str) -> Vec<(String, Report)> {
     let mut reports = Vec::new();
     for entry in std::fs::read_dir(folder.join(sub_folder)).expect("a folder") {
         let path = entry.expect("an entry").path();
-        let name = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         let bytes = std::fs::read(&path).expect("a file");
         let documents = read::read_bytes(&bytes, &name);
-        reports.push((
-            name.clone(),
-            check(&build::observe(&name, documents, Vec::new())),
-        ));
+        reports.push((name.clone(), check(&build::observe(&name, documents, Vec::new()))));
     }
     reports.sort_by(|a, b| a.0.cmp(&b.0));
     reports
@@ -55,10 +43,7 @@ fn diagnoses(sub_folder: &str, expected: &[(&str, &[(&str, Severity)])]) {
     let reports = reports(sub_folder);
     for (name, report) in &reports {
         let id = name.split('_').next().expect("an id");
-        let wanted = expected
-            .iter()
-            .find(|(wanted, _)| *wanted == id)
-            .map_or(&[][..], |(_, w)| w);
+        let wanted = expected.iter().find(|(wanted, _)| *wanted == id).map_or(&[][..], |(_, w)| w);
         for (code, severity) in wanted {
             let found = report.findings.iter().find(|finding| finding.code == *code);
             assert_eq!(
@@ -110,32 +95,17 @@ fn status_texts() {
 
 #[test]
 fn a_status_text_without_pool_section_says_so() {
-    for (name, report) in reports("status")
-        .iter()
-        .filter(|(name, _)| name.starts_with("s44"))
-    {
+    for (name, report) in reports("status").iter().filter(|(name, _)| name.starts_with("s44")) {
         assert_eq!(report.pool.size_bytes, None, "{name}");
-        assert!(
-            report
-                .not_read
-                .iter()
-                .any(|item| item.why.contains("64,000")),
-            "{name}"
-        );
+        assert!(report.not_read.iter().any(|item| item.why.contains("64,000")), "{name}");
     }
 }
 
 #[test]
 fn full_pools_of_old_and_tiny_servers_are_not_called_too_large() {
     for (name, report) in reports("status") {
-        if ["s20", "s40", "s50", "s59", "s65"]
-            .iter()
-            .any(|id| name.starts_with(id))
-        {
-            let larger = report
-                .findings
-                .iter()
-                .any(|f| f.code == "pool-larger-than-data");
+        if ["s20", "s40", "s50", "s59", "s65"].iter().any(|id| name.starts_with(id)) {
+            let larger = report.findings.iter().any(|f| f.code == "pool-larger-than-data");
             assert!(!larger, "{name}");
         }
     }
@@ -163,19 +133,9 @@ fn metrics_and_variables() {
 
 #[test]
 fn idle_since_the_last_sampling_is_not_a_hit_rate_of_zero() {
-    for (name, report) in reports("metrics")
-        .iter()
-        .filter(|(name, _)| name.starts_with("b0"))
-    {
-        assert_eq!(
-            report.pool.hit_per_mille.filter(|hits| *hits == 0),
-            None,
-            "{name}"
-        );
-        assert!(
-            !report.findings.iter().any(|f| f.code == "pool-too-small"),
-            "{name}"
-        );
+    for (name, report) in reports("metrics").iter().filter(|(name, _)| name.starts_with("b0")) {
+        assert_eq!(report.pool.hit_per_mille.filter(|hits| *hits == 0), None, "{name}");
+        assert!(!report.findings.iter().any(|f| f.code == "pool-too-small"), "{name}");
     }
 }
 
@@ -188,10 +148,7 @@ fn option_files() {
             ("c05", &[("durability-relaxed", Notice)]),
             ("c10", &[("durability-relaxed", Warning)]),
             // 1/2/0 is a placeholder that no server takes, and 12 instances round 64 GB up.
-            (
-                "c19",
-                &[("settings-drift", Warning), ("size-rounded", Notice)],
-            ),
+            ("c19", &[("settings-drift", Warning), ("size-rounded", Notice)]),
             ("c22", &[("durability-relaxed", Warning)]),
             ("c26", &[("settings-drift", Warning)]),
         ],

@@ -66,18 +66,12 @@ pub(crate) struct Failure {
 impl Failure {
     /// The server or a file could not be looked at.
     pub(crate) fn could_not(message: impl Into<String>) -> Self {
-        Self {
-            exit: Exit::CouldNot,
-            message: without_error_number(&message.into()),
-        }
+        Self { exit: Exit::CouldNot, message: without_error_number(&message.into()) }
     }
 
     /// What was typed makes no sense.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self {
-            exit: Exit::Usage,
-            message: message.into(),
-        }
+        Self { exit: Exit::Usage, message: message.into() }
     }
 }
 
@@ -99,10 +93,7 @@ mod tests {
     #[test]
     fn the_number_of_a_system_error_is_left_out() {
         for (given, expected) in [
-            (
-                "x: Connection refused (os error 111). Is it up?",
-                "x: Connection refused. Is it up?",
-            ),
+            ("x: Connection refused (os error 111). Is it up?", "x: Connection refused. Is it up?"),
             ("x (os error", "x (os error"),
             ("x", "x"),
         ] {

@@ -29,11 +29,7 @@ pub(crate) fn watch() {
         }
     };
     // Without a thread the signals would be swallowed; there is none only on a machine at its end.
-    if std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(waiting)
-        .is_err()
-    {
+    if std::thread::Builder::new().name("signals".to_owned()).spawn(waiting).is_err() {
         terminal::complain("cannot watch for Ctrl-C; end it with kill -9 if you must");
     }
 }

@@ -20,10 +20,7 @@ pub(crate) struct ProgressLine {
 impl ProgressLine {
     /// A line about looking at `server`.
     pub(crate) fn new(server: &str) -> Self {
-        Self {
-            server: plain(server),
-            on: io::stderr().is_terminal(),
-        }
+        Self { server: plain(server), on: io::stderr().is_terminal() }
     }
 
     /// Says that the server is being asked.

@@ -33,9 +33,7 @@ fn ask(question: &str) -> io::Result<Secret> {
     let before = tcgetattr(&terminal)?;
     let mut quiet = before.clone();
     quiet.local_modes.remove(LocalModes::ECHO);
-    quiet
-        .local_modes
-        .insert(LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG);
+    quiet.local_modes.insert(LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG);
     *asking() = Some((terminal.try_clone()?, before));
     let answer = tcsetattr(&terminal, OptionalActions::Flush, &quiet)
         .map_err(io::Error::from)

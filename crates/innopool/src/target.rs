@@ -45,22 +45,14 @@ pub(crate) fn resolve(args: &TargetArgs, environment: &Environment) -> Result<Ta
     if let Some(limit) = args.statement_timeout {
         limits.statement = limit;
     }
-    Ok(Target::Live {
-        login: resolved.login,
-        limits,
-    })
+    Ok(Target::Live { login: resolved.login, limits })
 }
 
 /// What the login path file and the option files say, the former first.
 fn from_files(args: &TargetArgs, environment: &Environment) -> Result<Vec<Layer>, Failure> {
     let mut layers = Vec::new();
     let named = environment.login_file.clone();
-    let personal = || {
-        environment
-            .home
-            .as_ref()
-            .map(|home| format!("{home}/.mylogin.cnf"))
-    };
+    let personal = || environment.home.as_ref().map(|home| format!("{home}/.mylogin.cnf"));
     let suffix = args.defaults_group_suffix.as_deref();
     let login_paths = match named.or_else(personal) {
         Some(path) => LoginPathFile::read(&path).map_err(wrong)?,

@@ -31,13 +31,11 @@ pub(crate) fn page(environment: &Environment, verbose: bool, live: bool) -> Page
 /// When stdout cannot be written to, such as a file on a full disk.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::could_not(
-            format!("cannot write the answer to stdout: {error}"),
-        )),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::could_not(format!("cannot write the answer to stdout: {error}")))
+        }
         _ => Ok(()),
     }
 }

@@ -30,14 +30,7 @@ Uptime\t86400
 #[test]
 fn a_server_without_load_is_healthy() {
     for_each_shared(|server| {
-        let run = innopool([
-            "check",
-            &server.url(),
-            "--interval",
-            "1",
-            "--format",
-            "json",
-        ]);
+        let run = innopool(["check", &server.url(), "--interval", "1", "--format", "json"]);
         assert_eq!(run.code, Some(0), "{run:?}");
         assert_eq!(run.stderr, "");
         let report = run.json();
@@ -48,11 +41,7 @@ fn a_server_without_load_is_healthy() {
         assert_eq!(report["pool"]["size_bytes"], 134_217_728);
         // The server runs here, so its machine is known.
         let limit = report["memory"]["limit_bytes"].as_u64();
-        assert!(
-            limit.is_some_and(|bytes| bytes > 1 << 28),
-            "{}",
-            report["memory"]
-        );
+        assert!(limit.is_some_and(|bytes| bytes > 1 << 28), "{}", report["memory"]);
     });
 }
 
@@ -61,15 +50,7 @@ fn the_page_says_which_server_and_how_it_was_looked_at() {
     for_each_shared(|server| {
         let socket = server.socket();
         let socket = socket.to_str().unwrap();
-        let run = innopool([
-            "check",
-            "--socket",
-            socket,
-            "--user",
-            "root",
-            "--interval",
-            "1",
-        ]);
+        let run = innopool(["check", "--socket", socket, "--user", "root", "--interval", "1"]);
         assert_eq!(run.code, Some(0), "{run:?}");
         let first = run.stdout.lines().next().unwrap();
         assert!(first.starts_with("socket "), "{first}");
@@ -109,14 +90,7 @@ fn an_interval_of_zero_says_that_it_hides_the_present() {
         let run = innopool(["check", &server.url(), "--interval", "0"]);
         assert!(run.stdout.contains("counted since it started"), "{run:?}");
         assert!(run.stdout.contains("hide the present"), "{run:?}");
-        let run = innopool([
-            "check",
-            &server.url(),
-            "--interval",
-            "0",
-            "--format",
-            "json",
-        ]);
+        let run = innopool(["check", &server.url(), "--interval", "0", "--format", "json"]);
         assert_eq!(run.json()["interval_seconds"], serde_json::Value::Null);
         assert_eq!(run.json()["basis"], "since_start");
     });
@@ -131,32 +105,15 @@ fn verbose_and_markdown_show_the_sources() {
     for words in ["How the memory budget adds up", "Fine", "SHOW GLOBAL"] {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
     }
-    let run = innopool([
-        "check",
-        &server.url(),
-        "--interval",
-        "0",
-        "--format",
-        "markdown",
-    ]);
-    assert!(
-        run.stdout.starts_with("# Buffer pool of 127.0.0.1:"),
-        "{}",
-        run.stdout
-    );
+    let run = innopool(["check", &server.url(), "--interval", "0", "--format", "markdown"]);
+    assert!(run.stdout.starts_with("# Buffer pool of 127.0.0.1:"), "{}", run.stdout);
 }
 
 #[test]
 fn nobody_there() {
     let port = innopool_testkit::own::free_port().unwrap();
     let run = innopool(["check", &format!("mysql://root@127.0.0.1:{port}")]);
-    run.assert_fails(
-        2,
-        &[
-            &format!("cannot reach 127.0.0.1:{port}: "),
-            "Is the server running",
-        ],
-    );
+    run.assert_fails(2, &[&format!("cannot reach 127.0.0.1:{port}: "), "Is the server running"]);
     assert!(!run.stderr.contains("os error"), "{run:?}");
     assert!(run.took < Duration::from_secs(5), "{run:?}");
 
@@ -203,26 +160,11 @@ fn a_server_that_stalls_later_is_judged_by_what_it_said() {
     for_each_shared(|server| {
         let recorder = Recorder::start(server).unwrap();
         recorder.freeze_on("INNODB_METRICS");
-        let limits = [
-            "--statement-timeout",
-            "1",
-            "--connect-timeout",
-            "1",
-            "--interval",
-            "1",
-        ];
+        let limits = ["--statement-timeout", "1", "--connect-timeout", "1", "--interval", "1"];
         let json = ["--format", "json", "--fail-on", "never"];
-        let run = innopool(
-            ["check", &recorder.url()]
-                .into_iter()
-                .chain(limits)
-                .chain(json),
-        );
+        let run = innopool(["check", &recorder.url()].into_iter().chain(limits).chain(json));
         assert_eq!(run.code, Some(0), "{run:?}");
-        assert!(
-            not_read(&run.json()).contains("no answer within 1 s"),
-            "{run:?}"
-        );
+        assert!(not_read(&run.json()).contains("no answer within 1 s"), "{run:?}");
     });
 }
 
@@ -251,14 +193,8 @@ fn an_account_without_privileges_gets_an_answer_that_says_what_is_missing() {
         assert_eq!(report["pool"]["size_bytes"], 134_217_728);
         let missing = not_read(&report);
         assert!(missing.contains("GRANT PROCESS ON *.*"), "{missing}");
-        assert!(
-            missing.contains("GRANT SELECT ON performance_schema."),
-            "{missing}"
-        );
-        assert!(
-            !run.stdout.contains("usage_only") && !run.stdout.contains("tulip"),
-            "{run:?}"
-        );
+        assert!(missing.contains("GRANT SELECT ON performance_schema."), "{missing}");
+        assert!(!run.stdout.contains("usage_only") && !run.stdout.contains("tulip"), "{run:?}");
     }
 }
 
@@ -272,23 +208,12 @@ fn only_reading_statements_are_sent_and_not_many() {
         for query in &queries {
             let upper = query.trim().to_uppercase();
             let reads = ["SELECT ", "SHOW ", "SET STATEMENT MAX_STATEMENT_TIME"];
-            assert!(
-                reads.iter().any(|start| upper.starts_with(start)),
-                "{query}"
-            );
-            for part in [
-                "SET GLOBAL",
-                "FLUSH ",
-                "INTO OUTFILE",
-                "FOR UPDATE",
-                "SLEEP",
-                ";",
-            ] {
+            assert!(reads.iter().any(|start| upper.starts_with(start)), "{query}");
+            for part in ["SET GLOBAL", "FLUSH ", "INTO OUTFILE", "FOR UPDATE", "SLEEP", ";"] {
                 assert!(!upper.contains(part), "{query}");
             }
-            if let Some((_, statement)) = upper
-                .split_once(" FOR ")
-                .filter(|_| upper.starts_with("SET"))
+            if let Some((_, statement)) =
+                upper.split_once(" FOR ").filter(|_| upper.starts_with("SET"))
             {
                 assert!(
                     statement.starts_with("SELECT ") || statement.starts_with("SHOW "),
@@ -297,11 +222,7 @@ fn only_reading_statements_are_sent_and_not_many() {
             }
         }
         // Two moments, a gauge each second between them.
-        assert!(
-            (5..=40).contains(&queries.len()),
-            "{}: {queries:#?}",
-            queries.len()
-        );
+        assert!((5..=40).contains(&queries.len()), "{}: {queries:#?}", queries.len());
     });
 }
 
@@ -354,10 +275,7 @@ fn a_password_is_asked_for_without_showing_it() {
     assert!(!run.stdout.contains("tulip"), "{run:?}");
     // Without a terminal there is nobody to ask. (A session of its own has none.)
     let mut command = std::process::Command::new("setsid");
-    command
-        .arg("--wait")
-        .arg(env!("CARGO_BIN_EXE_innopool"))
-        .args(args);
+    command.arg("--wait").arg(env!("CARGO_BIN_EXE_innopool")).args(args);
     let output = command.output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
@@ -369,28 +287,16 @@ fn colour_is_for_terminals_that_want_it() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("status.txt");
     fs::write(&file, PASTED_STATUS).unwrap();
-    let args = [
-        "check",
-        "--host-memory",
-        "32G",
-        "--from",
-        file.to_str().unwrap(),
-    ];
-    for (environment, coloured) in [
-        (&[][..], true),
-        (&[("NO_COLOR", "1")], false),
-        (&[("TERM", "dumb")], false),
-    ] {
+    let args = ["check", "--host-memory", "32G", "--from", file.to_str().unwrap()];
+    for (environment, coloured) in
+        [(&[][..], true), (&[("NO_COLOR", "1")], false), (&[("TERM", "dumb")], false)]
+    {
         let Some(run) = on_terminal(&args, environment, "") else {
             return;
         };
         assert_eq!(run.code, Some(1), "{run:?}");
         assert!(run.stdout.contains("WARNING"), "{run:?}");
-        assert_eq!(
-            run.stdout.contains("\x1b["),
-            coloured,
-            "{environment:?}: {run:?}"
-        );
+        assert_eq!(run.stdout.contains("\x1b["), coloured, "{environment:?}: {run:?}");
     }
 }
 
@@ -403,14 +309,8 @@ fn progress_is_one_line_that_is_gone_at_the_end() {
         return;
     };
     let before_page = run.stdout.split("MariaDB").next().unwrap();
-    assert!(
-        before_page.contains("watching 127.0.0.1:"),
-        "{before_page:?}"
-    );
-    assert!(
-        before_page.contains("for 3 s ... 2 s left"),
-        "{before_page:?}"
-    );
+    assert!(before_page.contains("watching 127.0.0.1:"), "{before_page:?}");
+    assert!(before_page.contains("for 3 s ... 2 s left"), "{before_page:?}");
     assert_eq!(before_page.matches('\n').count(), 0, "{before_page:?}");
 }
 
@@ -419,16 +319,11 @@ fn ctrl_c_ends_within_a_second_and_says_where_it_stands() {
     let Some(server) = innopool_testkit::shared(Kind::Mariadb) else {
         return;
     };
-    let child = command(["check", &server.url(), "--interval", "10m"])
-        .spawn()
-        .unwrap();
+    let child = command(["check", &server.url(), "--interval", "10m"]).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(2));
     let pid = child.id().to_string();
     let begin = Instant::now();
-    let killed = std::process::Command::new("kill")
-        .args(["-INT", &pid])
-        .status()
-        .unwrap();
+    let killed = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
     assert!(killed.success());
     let run = finish(child, begin);
     run.assert_fails(4, &["stopped before the end", "only read"]);
@@ -478,10 +373,7 @@ fn wrong_usage_is_64() {
         let run = innopool(args);
         assert_eq!(run.code, Some(64), "{args:?}: {run:?}");
         assert_eq!(run.stdout, "", "{args:?}");
-        assert!(
-            !run.stderr.is_empty() && !run.stderr.contains("tulip"),
-            "{args:?}: {run:?}"
-        );
+        assert!(!run.stderr.is_empty() && !run.stderr.contains("tulip"), "{args:?}: {run:?}");
     }
 }
 
@@ -495,13 +387,7 @@ fn a_typed_password_is_refused_and_not_repeated() {
 fn help_is_on_stdout_and_shows_how_to_begin() {
     let run = innopool(["check", "--help"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
-    for words in [
-        "mysql://",
-        "--from",
-        "--interval",
-        "Examples:",
-        "Exit codes:",
-    ] {
+    for words in ["mysql://", "--from", "--interval", "Examples:", "Exit codes:"] {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
     }
     for line in run.stdout.lines() {
@@ -511,15 +397,7 @@ fn help_is_on_stdout_and_shows_how_to_begin() {
 
 #[test]
 fn pasted_output_is_judged() {
-    let args = [
-        "check",
-        "--host-memory",
-        "32G",
-        "--format",
-        "json",
-        "--from",
-        "-",
-    ];
+    let args = ["check", "--host-memory", "32G", "--format", "json", "--from", "-"];
     let run = innopool_reading(args, PASTED_STATUS);
     assert_eq!(run.code, Some(1), "{run:?}");
     let report = run.json();
@@ -527,21 +405,14 @@ fn pasted_output_is_judged() {
     assert_eq!(report["interval_seconds"], serde_json::Value::Null);
     assert_eq!(report["memory"]["limit_bytes"], 34_359_738_368_u64);
     assert_eq!(report["memory"]["limit_source"], "given");
-    assert!(
-        codes(&report).contains(&"pool-too-small".to_owned()),
-        "{report:#}"
-    );
+    assert!(codes(&report).contains(&"pool-too-small".to_owned()), "{report:#}");
 }
 
 #[test]
 fn a_directory_of_pasted_files_is_read_and_what_says_nothing_is_named() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("status.txt"), PASTED_STATUS).unwrap();
-    fs::write(
-        directory.path().join("notes.txt"),
-        "Call me when it is slow.\n",
-    )
-    .unwrap();
+    fs::write(directory.path().join("notes.txt"), "Call me when it is slow.\n").unwrap();
     let path = directory.path().to_str().unwrap();
     let run = innopool(["check", "--format", "json", "--from", path]);
     assert_eq!(run.code, Some(1), "{run:?}");
@@ -562,11 +433,7 @@ fn files_that_say_nothing_are_an_error() {
     fs::write(&file, "Call me when it is slow.\n").unwrap();
     let run = innopool(["check", "--from", file.to_str().unwrap()]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:?}");
-    for words in [
-        "notes.txt",
-        "SHOW GLOBAL STATUS",
-        "SHOW ENGINE INNODB STATUS",
-    ] {
+    for words in ["notes.txt", "SHOW GLOBAL STATUS", "SHOW ENGINE INNODB STATUS"] {
         assert!(run.stderr.contains(words), "{words}: {run:?}");
     }
 }

@@ -20,41 +20,21 @@ fn a_collection_reads_back_to_the_same_answer_each_time() {
         let dir = dir.to_str().unwrap();
         let run = innopool(["collect", &server.url(), "--interval", "1", "-o", dir]);
         assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
-        assert!(
-            run.stdout.contains(&format!("innopool check --from {dir}")),
-            "{run:?}"
-        );
+        assert!(run.stdout.contains(&format!("innopool check --from {dir}")), "{run:?}");
 
         let first = innopool(["check", "--format", "json", "--from", dir]);
-        assert_eq!(
-            (first.code, first.stderr.as_str()),
-            (Some(0), ""),
-            "{first:?}"
-        );
+        assert_eq!((first.code, first.stderr.as_str()), (Some(0), ""), "{first:?}");
         let report = first.json();
         assert_eq!(report["name"], format!("127.0.0.1:{}", server.port()));
         assert_eq!(report["server"]["flavor"], server.kind().name());
-        assert!(
-            report["interval_seconds"]
-                .as_f64()
-                .is_some_and(|seconds| seconds > 0.9)
-        );
-        assert!(
-            report["memory"]["limit_bytes"].as_u64().is_some(),
-            "{report:#}"
-        );
+        assert!(report["interval_seconds"].as_f64().is_some_and(|seconds| seconds > 0.9));
+        assert!(report["memory"]["limit_bytes"].as_u64().is_some(), "{report:#}");
         let second = innopool(["check", "--format", "json", "--from", dir]);
         assert_eq!(first.stdout, second.stdout);
         // Another place, such as another machine, changes nothing.
         let moved = directory.path().join("moved");
         fs::rename(dir, &moved).unwrap();
-        let third = innopool([
-            "check",
-            "--format",
-            "json",
-            "--from",
-            moved.to_str().unwrap(),
-        ]);
+        let third = innopool(["check", "--format", "json", "--from", moved.to_str().unwrap()]);
         assert_eq!(first.stdout, third.stdout);
     });
 }
@@ -68,18 +48,11 @@ fn what_is_there_is_not_overwritten_unless_it_is_evidence() {
     let dir = directory.path().to_str().unwrap();
     let args = ["collect", &server.url(), "--interval", "0", "-o", dir];
     assert_eq!(innopool(args).code, Some(0));
-    assert_eq!(
-        innopool(args).code,
-        Some(0),
-        "evidence is replaced by newer evidence"
-    );
+    assert_eq!(innopool(args).code, Some(0), "evidence is replaced by newer evidence");
     fs::write(directory.path().join("thesis.txt"), "years of work").unwrap();
     let run = innopool(args);
     run.assert_fails(64, &["thesis.txt"]);
-    assert_eq!(
-        fs::read_to_string(directory.path().join("thesis.txt")).unwrap(),
-        "years of work"
-    );
+    assert_eq!(fs::read_to_string(directory.path().join("thesis.txt")).unwrap(), "years of work");
 }
 
 #[test]
@@ -113,33 +86,19 @@ fn planted(kind: Kind) -> Option<Planted> {
     }
     let mut server = builder.start()?;
     // The option file as an administrator keeps it, with a password in it.
-    let mut file = fs::File::options()
-        .append(true)
-        .open(server.option_file())
-        .unwrap();
+    let mut file = fs::File::options().append(true).open(server.option_file()).unwrap();
     writeln!(file, "# {PLANT} in a comment").unwrap();
-    writeln!(
-        file,
-        "[client]\nuser=user_{PLANT}\npassword=\"password_{PLANT}\""
-    )
-    .unwrap();
+    writeln!(file, "[client]\nuser=user_{PLANT}\npassword=\"password_{PLANT}\"").unwrap();
     writeln!(file, "[mysqldump]\npassword = {PLANT}").unwrap();
     writeln!(file, "[mysqld]\ninit_connect=\"SELECT '{PLANT}'\"").unwrap();
     drop(file);
     let user = format!("user_{PLANT}");
-    server.sql(&format!(
-        "CREATE USER '{user}'@'%' IDENTIFIED BY 'password_{PLANT}'"
-    ));
+    server.sql(&format!("CREATE USER '{user}'@'%' IDENTIFIED BY 'password_{PLANT}'"));
     server.sql(&format!("GRANT ALL ON *.* TO '{user}'@'%'"));
-    let url = format!(
-        "mysql://{user}:password_{PLANT}@127.0.0.1:{}",
-        server.port()
-    );
+    let url = format!("mysql://{user}:password_{PLANT}@127.0.0.1:{}", server.port());
     if kind == Kind::Mysql {
         server.sql(&format!("SET PERSIST init_connect = 'SELECT ''{PLANT}'''"));
-        server.sql(&format!(
-            "SET PERSIST_ONLY report_user = 'persisted_{PLANT}'"
-        ));
+        server.sql(&format!("SET PERSIST_ONLY report_user = 'persisted_{PLANT}'"));
     }
     // A login that fails goes to the error log with its account.
     let wrong = format!("mysql://intruder_{PLANT}:x@127.0.0.1:{}", server.port());
@@ -151,20 +110,14 @@ fn planted(kind: Kind) -> Option<Planted> {
         .write_all(format!("{PLANT} in the error log\n").as_bytes())
         .unwrap();
     let sessions = busy_sessions(&mut server, &url);
-    Some(Planted {
-        server,
-        url,
-        _sessions: sessions,
-    })
+    Some(Planted { server, url, _sessions: sessions })
 }
 
 /// A deadlock behind us, a long transaction, and a statement that runs as we look.
 fn busy_sessions(server: &mut Server, url: &str) -> Vec<mysql::Conn> {
     server.sql("CREATE DATABASE shop");
     server.sql("CREATE TABLE shop.t (i INT PRIMARY KEY, s VARCHAR(100))");
-    server.sql(&format!(
-        "INSERT INTO shop.t VALUES (1, 'one {PLANT}'), (2, 'two {PLANT}')"
-    ));
+    server.sql(&format!("INSERT INTO shop.t VALUES (1, 'one {PLANT}'), (2, 'two {PLANT}')"));
     let connect = || mysql::Conn::new(url).unwrap();
     let statement =
         |i: u8| format!("UPDATE shop.t SET s = CONCAT(s, 'deadlock {PLANT}') WHERE i = {i}");
@@ -182,9 +135,7 @@ fn busy_sessions(server: &mut Server, url: &str) -> Vec<mysql::Conn> {
     let one = waiting.join().unwrap();
     let mut sleeping = connect();
     sleeping.query_drop("BEGIN").unwrap();
-    sleeping
-        .query_drop(format!("INSERT INTO shop.t VALUES (3, 'open {PLANT}')"))
-        .unwrap();
+    sleeping.query_drop(format!("INSERT INTO shop.t VALUES (3, 'open {PLANT}')")).unwrap();
     let mut running = connect();
     std::thread::spawn(move || {
         let _ = running.query_drop(format!(
@@ -195,9 +146,7 @@ fn busy_sessions(server: &mut Server, url: &str) -> Vec<mysql::Conn> {
     let mut digests = connect();
     for column in 0..5 {
         digests
-            .query_drop(format!(
-                "SELECT s AS digest_{PLANT}_{column} FROM shop.t WHERE i = 1"
-            ))
+            .query_drop(format!("SELECT s AS digest_{PLANT}_{column} FROM shop.t WHERE i = 1"))
             .unwrap();
     }
     vec![one, two, sleeping, digests]
@@ -250,11 +199,9 @@ fn no_secret_statement_account_or_host_gets_out() {
         fs::copy(planted.server.error_log(), pasted.join("error.log")).unwrap();
         let pasted = pasted.to_str().unwrap();
         for format in ["text", "json", "markdown"] {
-            for target in [
-                &["--from", dir_text][..],
-                &["--from", pasted],
-                &[&planted.url, "--interval", "1"],
-            ] {
+            for target in
+                [&["--from", dir_text][..], &["--from", pasted], &[&planted.url, "--interval", "1"]]
+            {
                 let args = ["check", "-v", "--format", format];
                 let run = innopool(args.iter().chain(target));
                 assert!(matches!(run.code, Some(0 | 1)), "{run:?}");
@@ -266,19 +213,13 @@ fn no_secret_statement_account_or_host_gets_out() {
         }
         let files = files_below(&dir);
         for kind in ["option_file", "innodb_status", "digests", "persisted"] {
-            let saved = files
-                .iter()
-                .any(|file| file.to_string_lossy().contains(kind));
+            let saved = files.iter().any(|file| file.to_string_lossy().contains(kind));
             // MariaDB persists nothing.
             let expected = kind != "persisted" || planted.server.kind() == Kind::Mysql;
             assert_eq!(saved, expected, "{kind}: {files:?}");
         }
         for file in files {
-            assert!(
-                !file.to_string_lossy().contains(PLANT),
-                "{}",
-                file.display()
-            );
+            assert!(!file.to_string_lossy().contains(PLANT), "{}", file.display());
             let bytes = fs::read(&file).unwrap();
             let text = String::from_utf8_lossy(&bytes);
             assert!(!text.contains(PLANT), "{kind}: {}: {text}", file.display());
@@ -292,10 +233,6 @@ trait JoinText {
 
 impl JoinText for Vec<Option<String>> {
     fn join_text(&self) -> String {
-        self.iter()
-            .flatten()
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("\n")
+        self.iter().flatten().cloned().collect::<Vec<_>>().join("\n")
     }
 }

@@ -19,12 +19,7 @@ fn the_list_has_a_line_for_each_code_and_each_code_is_explained() {
     for code in codes {
         let run = innopool(["explain", code]);
         assert_eq!(run.code, Some(0), "{run:?}");
-        for heading in [
-            "Why it matters",
-            "How innopool tells",
-            "What to do",
-            "Sources",
-        ] {
+        for heading in ["Why it matters", "How innopool tells", "What to do", "Sources"] {
             assert!(run.stdout.contains(heading), "{code}: {heading}");
         }
         for line in run.stdout.lines() {
@@ -36,11 +31,7 @@ fn the_list_has_a_line_for_each_code_and_each_code_is_explained() {
 #[test]
 fn thresholds_are_shown_with_their_reasons() {
     let run = innopool(["explain", "pool-too-small"]);
-    assert!(
-        run.stdout.contains("warning from 5 %, critical from 30 %"),
-        "{}",
-        run.stdout
-    );
+    assert!(run.stdout.contains("warning from 5 %, critical from 30 %"), "{}", run.stdout);
 }
 
 #[test]

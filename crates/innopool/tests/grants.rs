@@ -13,14 +13,7 @@ fn the_printed_grants_are_enough_for_check() {
         };
         server.sql("CREATE USER 'o''hara'@'127.0.0.1' IDENTIFIED BY 'tulip'");
         let account = "'o''hara'@'127.0.0.1'";
-        let printed = innopool([
-            "grants",
-            "check",
-            "--flavor",
-            kind.name(),
-            "--account",
-            account,
-        ]);
+        let printed = innopool(["grants", "check", "--flavor", kind.name(), "--account", account]);
         assert_eq!((printed.code, printed.stderr.as_str()), (Some(0), ""));
         let statements: Vec<&str> = printed
             .stdout
@@ -29,10 +22,7 @@ fn the_printed_grants_are_enough_for_check() {
             .collect();
         assert!(statements.len() > 1, "{}", printed.stdout);
         for statement in statements {
-            assert!(
-                statement.starts_with("GRANT ") && statement.ends_with(';'),
-                "{statement}"
-            );
+            assert!(statement.starts_with("GRANT ") && statement.ends_with(';'), "{statement}");
             server.sql(statement.trim_end_matches(';'));
         }
         let url = format!("mysql://o%27hara:tulip@127.0.0.1:{}", server.port());
@@ -48,18 +38,9 @@ fn the_printed_grants_are_enough_for_check() {
 fn without_a_flavor_both_are_printed() {
     let run = innopool(["grants", "collect"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
-    assert!(
-        run.stdout.contains("-- MySQL and Percona Server\n"),
-        "{}",
-        run.stdout
-    );
+    assert!(run.stdout.contains("-- MySQL and Percona Server\n"), "{}", run.stdout);
     assert!(run.stdout.contains("-- MariaDB\n"), "{}", run.stdout);
-    assert_eq!(
-        run.stdout
-            .matches("GRANT PROCESS ON *.* TO 'innopool'@'%';")
-            .count(),
-        2
-    );
+    assert_eq!(run.stdout.matches("GRANT PROCESS ON *.* TO 'innopool'@'%';").count(), 2);
 }
 
 #[test]

@@ -93,10 +93,7 @@ pub struct PoolStats {
 impl PoolStats {
     /// The sum over all instances; a figure one instance lacks is unknown in the sum.
     pub fn total(&self, figure: impl Fn(&PoolBlock) -> Option<u64>) -> Option<u64> {
-        self.instances
-            .iter()
-            .map(figure)
-            .try_fold(0_u64, |sum, value| sum.checked_add(value?))
+        self.instances.iter().map(figure).try_fold(0_u64, |sum, value| sum.checked_add(value?))
     }
 }
 
@@ -138,11 +135,7 @@ impl Pool {
             .variables
             .count("innodb_buffer_pool_size")
             .or_else(|| Self::text_bytes(evidence))
-            .or_else(|| {
-                pages_total
-                    .clone()
-                    .map(|f| f.map(|pages| pages * page_size_bytes))
-            })
+            .or_else(|| pages_total.clone().map(|f| f.map(|pages| pages * page_size_bytes)))
             .or_else(|| evidence.setting_bytes("innodb_buffer_pool_size"))
             .or_else(|| Self::initialised(evidence));
         Self {
@@ -150,13 +143,9 @@ impl Pool {
             size_bytes,
             page_size_bytes,
             pages_free: figure(evidence, "innodb_buffer_pool_pages_free", |b| b.free_pages),
-            pages_data: figure(evidence, "innodb_buffer_pool_pages_data", |b| {
-                b.database_pages
-            }),
+            pages_data: figure(evidence, "innodb_buffer_pool_pages_data", |b| b.database_pages),
             pages_old: figure(evidence, "innodb_buffer_pool_pages_old", |b| b.old_pages),
-            pages_dirty: figure(evidence, "innodb_buffer_pool_pages_dirty", |b| {
-                b.modified_pages
-            }),
+            pages_dirty: figure(evidence, "innodb_buffer_pool_pages_dirty", |b| b.modified_pages),
             printed_hit_rate: Self::printed_hit_rate(evidence),
             pages_total,
         }
@@ -190,25 +179,18 @@ impl Pool {
 
     /// The size the last start of an error log reports.
     fn initialised(evidence: &Evidence) -> Option<Fact<u64>> {
-        evidence
-            .log_events
-            .iter()
-            .rev()
-            .find_map(|event| match event.kind {
-                LogEventKind::PoolInitialised { size_bytes, .. } => {
-                    let source = Source::at_line(event.place.as_str(), event.line, "buffer pool");
-                    Some(Fact::new(size_bytes?, source))
-                }
-                _ => None,
-            })
+        evidence.log_events.iter().rev().find_map(|event| match event.kind {
+            LogEventKind::PoolInitialised { size_bytes, .. } => {
+                let source = Source::at_line(event.place.as_str(), event.line, "buffer pool");
+                Some(Fact::new(size_bytes?, source))
+            }
+            _ => None,
+        })
     }
 
     fn instances(evidence: &Evidence, size_bytes: Option<&Fact<u64>>) -> Option<Fact<u64>> {
         if let Some(stats) = &evidence.pool_stats {
-            return Some(Fact::new(
-                stats.instances.len() as u64,
-                stats.source.clone(),
-            ));
+            return Some(Fact::new(stats.instances.len() as u64, stats.source.clone()));
         }
         if let Some(text) = &evidence.innodb_status
             && !text.instances.is_empty()

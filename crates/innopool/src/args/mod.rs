@@ -208,21 +208,11 @@ mod tests {
     fn help_begins_with_a_verb_and_has_no_full_stop() {
         for command in Arguments::command().get_subcommands() {
             let about = command.get_about().unwrap().to_string();
-            assert!(
-                about.starts_with(|first: char| first.is_ascii_uppercase()),
-                "{about}"
-            );
+            assert!(about.starts_with(|first: char| first.is_ascii_uppercase()), "{about}");
             assert!(!about.ends_with('.'), "{about}");
             for argument in command.get_arguments() {
-                let help = argument
-                    .get_help()
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
-                assert!(
-                    !help.is_empty() && !help.ends_with('.'),
-                    "{}: {help}",
-                    argument.get_id()
-                );
+                let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(!help.is_empty() && !help.ends_with('.'), "{}: {help}", argument.get_id());
             }
         }
     }

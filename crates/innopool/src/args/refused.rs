@@ -21,10 +21,7 @@ pub(crate) fn explain(error: &Error, words: &[OsString]) -> Refusal {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Asked(text),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Refusal::Wrong(text),
-        _ if words
-            .iter()
-            .any(|word| may_be_secret(&word.to_string_lossy())) =>
-        {
+        _ if words.iter().any(|word| may_be_secret(&word.to_string_lossy())) => {
             Refusal::Wrong(NOT_REPEATED.to_owned())
         }
         _ => {
@@ -42,9 +39,7 @@ See innopool check --help.
 ";
 
 fn may_be_secret(word: &str) -> bool {
-    let account = word
-        .split_once("://")
-        .and_then(|(_, rest)| rest.rsplit_once('@'));
+    let account = word.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@'));
     word.starts_with("--pass")
         || (word.starts_with("-p") && !word.starts_with("--"))
         || account.is_some_and(|(account, _)| account.contains(':'))
@@ -68,13 +63,7 @@ mod tests {
     #[test]
     fn a_password_in_a_wrong_place_is_not_repeated() {
         for words in [
-            &[
-                "innopool",
-                "check",
-                "mysql://ada@db1",
-                "--password",
-                "tulip",
-            ][..],
+            &["innopool", "check", "mysql://ada@db1", "--password", "tulip"][..],
             &["innopool", "check", "-ptulip"],
             &["innopool", "check", "mysql://db1", "-p", "tulip"],
             &["innopool", "check", "--port", "mysql://ada:tulip@db1"],

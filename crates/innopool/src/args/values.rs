@@ -116,20 +116,12 @@ pub(crate) fn parse_account(text: &str) -> Result<(String, String), String> {
         return Err("an account for innopool has a name: 'innopool'@'%'".to_owned());
     }
     let harmless = |part: &str| !part.chars().any(|c| c.is_control() || c == '\\');
-    if harmless(&user) && harmless(&host) {
-        Ok((user, host))
-    } else {
-        Err(wrong())
-    }
+    if harmless(&user) && harmless(&host) { Ok((user, host)) } else { Err(wrong()) }
 }
 
 /// One part of an account and what follows it. A quote inside quotes is doubled.
 fn account_part(text: &str, is_user: bool) -> Option<(String, &str)> {
-    let Some(quote) = text
-        .chars()
-        .next()
-        .filter(|first| matches!(first, '\'' | '"' | '`'))
-    else {
+    let Some(quote) = text.chars().next().filter(|first| matches!(first, '\'' | '"' | '`')) else {
         let end = if is_user { text.rfind('@') } else { None }.unwrap_or(text.len());
         let (part, rest) = text.split_at(end);
         return (!part.contains(['\'', '"', '`'])).then(|| (part.to_owned(), rest));
@@ -163,23 +155,9 @@ mod tests {
             ("0", 0.0),
             ("0.5", 0.5),
         ] {
-            assert_eq!(
-                parse_interval(text).unwrap().as_secs_f64(),
-                seconds,
-                "{text}"
-            );
+            assert_eq!(parse_interval(text).unwrap().as_secs_f64(), seconds, "{text}");
         }
-        for text in [
-            "",
-            "-1",
-            "x",
-            "1d",
-            "ten",
-            "1e9",
-            "25h",
-            "1.2.3",
-            "9".repeat(400).as_str(),
-        ] {
+        for text in ["", "-1", "x", "1d", "ten", "1e9", "25h", "1.2.3", "9".repeat(400).as_str()] {
             assert!(parse_interval(text).is_err(), "{text}");
         }
         assert!(parse_limit("0").is_err());
@@ -212,23 +190,9 @@ mod tests {
             ("'o''hara'@'::1'", "o'hara", "::1"),
             ("a@b@h", "a@b", "h"),
         ] {
-            assert_eq!(
-                parse_account(text),
-                Ok((user.to_owned(), host.to_owned())),
-                "{text}"
-            );
+            assert_eq!(parse_account(text), Ok((user.to_owned(), host.to_owned())), "{text}");
         }
-        for text in [
-            "",
-            "@h",
-            "''@'h'",
-            "'a",
-            "'a'@",
-            "'a'x",
-            "a'b@h",
-            "'a'@'h'; DROP",
-            "a\\@h",
-        ] {
+        for text in ["", "@h", "''@'h'", "'a", "'a'@", "'a'x", "a'b@h", "'a'@'h'; DROP", "a\\@h"] {
             assert!(parse_account(text).is_err(), "{text}");
         }
     }

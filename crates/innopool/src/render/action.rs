@@ -11,17 +11,9 @@ pub(super) enum Line<'a> {
 
 /// The lines of an action, without empty ones.
 pub(super) fn lines(action: &str) -> impl Iterator<Item = Line<'_>> {
-    action
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| {
-            if is_typed(line.trim()) {
-                Line::Typed(line)
-            } else {
-                Line::Prose(line.trim())
-            }
-        })
+    action.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).map(|line| {
+        if is_typed(line.trim()) { Line::Typed(line) } else { Line::Prose(line.trim()) }
+    })
 }
 
 fn is_typed(line: &str) -> bool {
@@ -32,14 +24,8 @@ fn is_typed(line: &str) -> bool {
 /// `innodb_buffer_pool_size = 24G`, or a bare `skip-name-resolve`.
 fn is_setting(line: &str) -> bool {
     let name = line.split_once('=').map_or(line, |(name, _)| name).trim();
-    let first = name
-        .bytes()
-        .next()
-        .is_some_and(|byte| byte.is_ascii_lowercase());
-    first
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+    first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 #[cfg(test)]

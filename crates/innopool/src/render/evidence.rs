@@ -61,11 +61,7 @@ fn fraction(value: f64, unit: &str) -> String {
 }
 
 fn signed(value: f64) -> String {
-    if value < 0.0 {
-        format!("-{}", words::rate(-value))
-    } else {
-        words::rate(value)
-    }
+    if value < 0.0 { format!("-{}", words::rate(-value)) } else { words::rate(value) }
 }
 
 #[cfg(test)]
@@ -87,11 +83,7 @@ mod tests {
             ("seconds", Value::from(0.0009), "900 us"),
             ("ratio", Value::from(0.61), "61 %"),
             ("per_mille", Value::from(501), "501 of 1000"),
-            (
-                "",
-                Value::from(10_000_000_000_000_u64),
-                "10,000,000,000,000",
-            ),
+            ("", Value::from(10_000_000_000_000_u64), "10,000,000,000,000"),
             ("", Value::from("O_DIRECT"), "O_DIRECT"),
             ("", Value::from(true), "yes"),
             ("", Value::Null, "unknown"),
@@ -104,14 +96,8 @@ mod tests {
 
     #[test]
     fn names_leave_the_unit_to_the_value() {
-        assert_eq!(
-            name(&item("disk_reads_per_second", "per_second", 1)),
-            "disk reads"
-        );
+        assert_eq!(name(&item("disk_reads_per_second", "per_second", 1)), "disk reads");
         assert_eq!(name(&item("pages_free", "pages", 1)), "pages free");
-        assert_eq!(
-            name(&item("innodb_flush_method", "", "O_DIRECT")),
-            "innodb flush method"
-        );
+        assert_eq!(name(&item("innodb_flush_method", "", "O_DIRECT")), "innodb flush method");
     }
 }

@@ -10,20 +10,10 @@ use super::layout::{Page, Paper, Style, padded, width};
 /// One line per code, in the order a person should act.
 pub(crate) fn list(entries: &[Entry], page: Page) -> String {
     let mut paper = Paper::new(page);
-    let columns = entries
-        .iter()
-        .map(|entry| width(entry.code))
-        .max()
-        .unwrap_or(0)
-        + 2;
+    let columns = entries.iter().map(|entry| width(entry.code)).max().unwrap_or(0) + 2;
     for entry in entries {
         let code = padded(entry.code, columns);
-        paper.labelled(
-            &[(&code, Style::Strong)],
-            columns,
-            entry.title,
-            Style::Plain,
-        );
+        paper.labelled(&[(&code, Style::Strong)], columns, entry.title, Style::Plain);
     }
     paper.gap();
     paper.prose(0, "innopool explain CODE tells more of one.");
@@ -47,12 +37,7 @@ pub(crate) fn entry(entry: &Entry, page: Page) -> String {
         paper.gap();
         paper.heading(2, "Thresholds");
         for threshold in thresholds {
-            paper.labelled(
-                &[("    ", Style::Plain)],
-                6,
-                &limits(threshold),
-                Style::Plain,
-            );
+            paper.labelled(&[("    ", Style::Plain)], 6, &limits(threshold), Style::Plain);
             if !threshold.reason.is_empty() {
                 paper.prose(6, threshold.reason);
             }

@@ -60,10 +60,7 @@ pub(crate) struct Paper {
 
 impl Paper {
     pub(crate) fn new(page: Page) -> Self {
-        Self {
-            page,
-            text: String::new(),
-        }
+        Self { page, text: String::new() }
     }
 
     pub(crate) fn columns(&self) -> usize {
@@ -118,21 +115,13 @@ impl Paper {
             let whole: String = labels.iter().map(|(label, _)| *label).collect();
             let before = whole.width() - whole.trim_start().width();
             let whole = format!("{whole} {text}");
-            return self.labelled(
-                &[(&" ".repeat(before), Style::Plain)],
-                indent,
-                &whole,
-                style,
-            );
+            return self.labelled(&[(&" ".repeat(before), Style::Plain)], indent, &whole, style);
         }
         for (label, style) in labels {
             self.paint(*style, label);
         }
-        let lines = wrap(
-            &plain(text),
-            columns.saturating_sub(first),
-            columns.saturating_sub(indent),
-        );
+        let lines =
+            wrap(&plain(text), columns.saturating_sub(first), columns.saturating_sub(indent));
         for (position, line) in lines.iter().enumerate() {
             if position > 0 {
                 self.text.push_str(&" ".repeat(indent));
@@ -154,12 +143,7 @@ impl Paper {
 
     /// A short heading, which has no line break in it.
     pub(crate) fn heading(&mut self, indent: usize, text: &str) {
-        self.labelled(
-            &[(&" ".repeat(indent), Style::Plain)],
-            indent,
-            text,
-            Style::Strong,
-        );
+        self.labelled(&[(&" ".repeat(indent), Style::Plain)], indent, text, Style::Strong);
     }
 
     fn paint(&mut self, style: Style, text: &str) {
@@ -264,17 +248,9 @@ mod tests {
 
     #[test]
     fn hanging_lines_start_where_the_text_starts() {
-        let mut paper = Paper::new(Page {
-            width: 24,
-            colour: false,
-            verbose: false,
-            live: true,
-        });
+        let mut paper = Paper::new(Page { width: 24, colour: false, verbose: false, live: true });
         paper.hanging("  label  ", "alpha beta gamma delta");
-        assert_eq!(
-            paper.finish(),
-            "  label  alpha beta\n         gamma delta\n"
-        );
+        assert_eq!(paper.finish(), "  label  alpha beta\n         gamma delta\n");
     }
 
     #[test]
@@ -286,18 +262,8 @@ mod tests {
     #[test]
     fn colour_is_written_only_where_it_is_wanted() {
         for (colour, expected) in [(true, "\x1b[1;31mX\x1b[0m y\n"), (false, "X y\n")] {
-            let mut paper = Paper::new(Page {
-                width: 80,
-                colour,
-                verbose: false,
-                live: true,
-            });
-            paper.labelled(
-                &[("X", Style::Red), (" ", Style::Plain)],
-                2,
-                "y",
-                Style::Plain,
-            );
+            let mut paper = Paper::new(Page { width: 80, colour, verbose: false, live: true });
+            paper.labelled(&[("X", Style::Red), (" ", Style::Plain)], 2, "y", Style::Plain);
             assert_eq!(paper.finish(), expected);
         }
     }

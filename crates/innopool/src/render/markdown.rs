@@ -25,10 +25,8 @@ pub(super) fn report(report: &Report, page: Page) -> String {
     ));
     let figures = server::figures(report);
     if !figures.is_empty() {
-        let lines: Vec<_> = figures
-            .iter()
-            .map(|(label, text)| format!("- {label}: {}", escaped(text)))
-            .collect();
+        let lines: Vec<_> =
+            figures.iter().map(|(label, text)| format!("- {label}: {}", escaped(text))).collect();
         out.push(lines.join("\n"));
     }
     for finding in &report.findings {
@@ -90,41 +88,24 @@ fn rest(out: &mut Vec<String>, report: &Report, page: Page) {
     let mut lines = Vec::new();
     if page.verbose {
         for fine in &report.fine {
-            lines.push(format!(
-                "- `{}` is fine: {}",
-                fine.code,
-                escaped(&fine.summary)
-            ));
+            lines.push(format!("- `{}` is fine: {}", fine.code, escaped(&fine.summary)));
         }
     } else {
-        lines.push(format!(
-            "- {} more things, which are fine",
-            report.fine.len()
-        ));
+        lines.push(format!("- {} more things, which are fine", report.fine.len()));
     }
     for unknown in &report.unknown {
-        lines.push(format!(
-            "- `{}` not judged: {}",
-            unknown.code,
-            escaped(&unknown.why)
-        ));
+        lines.push(format!("- `{}` not judged: {}", unknown.code, escaped(&unknown.why)));
     }
     for item in &report.not_read {
-        lines.push(format!(
-            "- not read: {}: {}",
-            escaped(&item.what),
-            escaped(&item.why)
-        ));
+        lines.push(format!("- not read: {}: {}", escaped(&item.what), escaped(&item.why)));
     }
     out.push(lines.join("\n"));
 }
 
 /// A table, or nothing when it has no rows.
 fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Option<String> {
-    let mut lines = vec![
-        format!("| {} |", head.join(" | ")),
-        format!("|{}", "---|".repeat(head.len())),
-    ];
+    let mut lines =
+        vec![format!("| {} |", head.join(" | ")), format!("|{}", "---|".repeat(head.len()))];
     lines.extend(rows.map(|cells| format!("| {} |", cells.join(" | "))));
     (lines.len() > 2).then(|| lines.join("\n"))
 }
@@ -136,11 +117,7 @@ fn code_block(lines: &[&str]) -> Option<String> {
     }
     let text: Vec<_> = lines.iter().map(|line| plain(line)).collect();
     let text = text.join("\n");
-    let longest = text
-        .split(|character| character != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or(0);
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     Some(format!("{fence}\n{text}\n{fence}"))
 }
@@ -176,10 +153,7 @@ mod tests {
     #[test]
     fn markup_in_a_servers_text_stays_text() {
         assert_eq!(escaped("a|b <i>_x_</i>"), "a\\|b \\<i\\>\\_x\\_\\</i\\>");
-        assert_eq!(
-            code_block(&["SET x = '```';"]).unwrap(),
-            "````\nSET x = '```';\n````"
-        );
+        assert_eq!(code_block(&["SET x = '```';"]).unwrap(), "````\nSET x = '```';\n````");
         assert_eq!(code_block(&[]), None);
     }
 }

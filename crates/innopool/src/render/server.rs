@@ -48,27 +48,16 @@ fn short_version(flavor: &str, version: &str) -> String {
     }
     let version = version.trim();
     // What MariaDB puts before its version, for replicas that know only one digit of it.
-    let version = version
-        .strip_prefix("5.5.5-")
-        .filter(|_| flavor == "mariadb")
-        .unwrap_or(version);
-    version
-        .split(['-', '+', ' '])
-        .next()
-        .unwrap_or(version)
-        .to_owned()
+    let version = version.strip_prefix("5.5.5-").filter(|_| flavor == "mariadb").unwrap_or(version);
+    version.split(['-', '+', ' ']).next().unwrap_or(version).to_owned()
 }
 
 /// Labelled figures of the pool: size and state, reads, memory. Only what is known.
 pub(super) fn figures(report: &Report) -> Vec<(&'static str, String)> {
-    [
-        ("Pool", pool(report)),
-        ("Reads", reads(report)),
-        ("Memory", memory(report)),
-    ]
-    .into_iter()
-    .filter(|(_, text)| !text.is_empty())
-    .collect()
+    [("Pool", pool(report)), ("Reads", reads(report)), ("Memory", memory(report))]
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty())
+        .collect()
 }
 
 fn pool(report: &Report) -> String {
@@ -102,9 +91,7 @@ fn reads(report: &Report) -> String {
     }
     if let Some(reads) = pool.disk_reads_per_second {
         let mut text = format!("{} disk reads/s", words::rate(reads));
-        let latency = pool
-            .read_latency_seconds
-            .filter(|latency| latency.is_finite());
+        let latency = pool.read_latency_seconds.filter(|latency| latency.is_finite());
         if let Some(latency) = latency.filter(|_| reads > 0.0) {
             text.push_str(&format!(" of {}", words::duration(latency)));
         }

@@ -5,12 +5,7 @@ mod reports;
 use super::{Format, Page, report};
 use innopool_advice::Report;
 
-const PIPE: Page = Page {
-    width: 80,
-    colour: false,
-    verbose: false,
-    live: true,
-};
+const PIPE: Page = Page { width: 80, colour: false, verbose: false, live: true };
 
 fn text(of: &Report, page: Page) -> String {
     report(of, Format::Text, page)
@@ -23,10 +18,7 @@ fn a_healthy_server_gets_a_short_calm_page() {
 
 #[test]
 fn a_healthy_server_in_full() {
-    let page = Page {
-        verbose: true,
-        ..PIPE
-    };
+    let page = Page { verbose: true, ..PIPE };
     insta::assert_snapshot!(text(&reports::healthy(), page));
 }
 
@@ -53,30 +45,19 @@ fn many_findings_at_200_columns() {
 
 #[test]
 fn many_findings_in_full_and_in_colour() {
-    let page = Page {
-        verbose: true,
-        colour: true,
-        ..PIPE
-    };
+    let page = Page { verbose: true, colour: true, ..PIPE };
     insta::assert_snapshot!(text(&reports::many(), page).replace('\x1b', "<ESC>"));
 }
 
 #[test]
 fn extremes_of_numbers_and_names() {
-    let page = Page {
-        verbose: true,
-        live: false,
-        ..PIPE
-    };
+    let page = Page { verbose: true, live: false, ..PIPE };
     insta::assert_snapshot!(text(&reports::extremes(), page));
 }
 
 #[test]
 fn nothing_known() {
-    let page = Page {
-        live: false,
-        ..PIPE
-    };
+    let page = Page { live: false, ..PIPE };
     insta::assert_snapshot!(text(&reports::nothing(), page));
 }
 
@@ -101,19 +82,11 @@ fn no_line_is_wider_than_the_page_unless_it_is_typed() {
         reports::extremes(),
         reports::nothing(),
     ] {
-        let typed: Vec<&str> = of
-            .findings
-            .iter()
-            .flat_map(|finding| finding.action.lines())
-            .map(str::trim)
-            .collect();
+        let typed: Vec<&str> =
+            of.findings.iter().flat_map(|finding| finding.action.lines()).map(str::trim).collect();
         for width in [0, 24, 40, 60, 79, 80, 100, 120, 200, usize::MAX] {
             for verbose in [false, true] {
-                let page = Page {
-                    width,
-                    verbose,
-                    ..PIPE
-                };
+                let page = Page { width, verbose, ..PIPE };
                 for line in text(&of, page).lines() {
                     let command = line.trim().trim_start_matches("Next:").trim();
                     let allowed = typed.contains(&line.trim())
@@ -147,16 +120,11 @@ fn a_servers_text_cannot_reach_the_terminal_as_commands() {
     hostile.findings[0].summary.push_str(evil);
     hostile.findings[0].action = format!("SET x = '{evil}';\nsay {evil}");
     hostile.findings[0].evidence[0].source.push_str(evil);
-    hostile
-        .not_read
-        .push(innopool_advice::report::NotReadReport {
-            what: evil.to_owned(),
-            why: evil.to_owned(),
-        });
-    let page = Page {
-        verbose: true,
-        ..PIPE
-    };
+    hostile.not_read.push(innopool_advice::report::NotReadReport {
+        what: evil.to_owned(),
+        why: evil.to_owned(),
+    });
+    let page = Page { verbose: true, ..PIPE };
     for format in [Format::Text, Format::Markdown] {
         let shown = report(&hostile, format, page);
         let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';

@@ -55,11 +55,7 @@ fn head(paper: &mut Paper, report: &Report) {
     // A name as long as the line stands alone.
     if width(&name) + DESCRIPTION_COLUMNS_MIN <= paper.columns() {
         let labels = [(&*name, Style::Strong), ("  ", Style::Plain)];
-        let labels = if name.is_empty() {
-            &labels[1..]
-        } else {
-            &labels
-        };
+        let labels = if name.is_empty() { &labels[1..] } else { &labels };
         paper.labelled(labels, 2, &description, Style::Plain);
     } else {
         paper.labelled(&[], 2, &name, Style::Strong);
@@ -73,12 +69,7 @@ fn head(paper: &mut Paper, report: &Report) {
 }
 
 fn findings(paper: &mut Paper, report: &Report) {
-    let code_columns = report
-        .findings
-        .iter()
-        .map(|finding| width(finding.code))
-        .max()
-        .unwrap_or(0);
+    let code_columns = report.findings.iter().map(|finding| width(finding.code)).max().unwrap_or(0);
     let indent = 2 + 10 + code_columns + 2;
     let beside = indent + SUMMARY_COLUMNS_MIN <= paper.columns();
     for finding in &report.findings {
@@ -125,11 +116,7 @@ fn details(paper: &mut Paper, finding: &Finding, verbose: bool) {
         let label = format!("    {}: ", evidence::name(item));
         let value = evidence::value(item);
         let source = super::plain(&item.source);
-        let text = if source.is_empty() {
-            value
-        } else {
-            format!("{value} ({source})")
-        };
+        let text = if source.is_empty() { value } else { format!("{value} ({source})") };
         paper.labelled(&[(&label, Style::Faint)], 8, &text, Style::Plain);
     }
     for line in action::lines(&finding.action) {
@@ -164,18 +151,11 @@ fn budget(paper: &mut Paper, report: &Report) {
 
 fn looked_at(paper: &mut Paper, report: &Report, verbose: bool) {
     if verbose {
-        list(
-            paper,
-            "Fine",
-            report.fine.iter().map(|fine| (fine.code, &*fine.summary)),
-        );
+        list(paper, "Fine", report.fine.iter().map(|fine| (fine.code, &*fine.summary)));
         list(
             paper,
             "Not judged",
-            report
-                .unknown
-                .iter()
-                .map(|unknown| (unknown.code, &*unknown.why)),
+            report.unknown.iter().map(|unknown| (unknown.code, &*unknown.why)),
         );
     } else if report.findings.is_empty() {
         list(paper, "", margins(report));
@@ -187,11 +167,7 @@ fn looked_at(paper: &mut Paper, report: &Report, verbose: bool) {
         paper.labelled(&[("  Not judged: ", Style::Plain)], 4, &text, Style::Plain);
     }
     for (position, item) in report.not_read.iter().enumerate() {
-        let label = if position == 0 {
-            "  Not read: "
-        } else {
-            "            "
-        };
+        let label = if position == 0 { "  Not read: " } else { "            " };
         let text = format!("{}: {}.", item.what, item.why);
         let indent = if position == 0 { 14 } else { width(label) + 2 };
         paper.labelled(&[(label, Style::Plain)], indent, &text, Style::Plain);
@@ -261,21 +237,12 @@ fn things(count: usize) -> String {
 fn next(paper: &mut Paper, report: &Report, page: Page) {
     let mut rows = Vec::new();
     if let Some(first) = report.findings.first() {
-        rows.push((
-            format!("innopool explain {}", first.code),
-            "why, and what the numbers mean",
-        ));
+        rows.push((format!("innopool explain {}", first.code), "why, and what the numbers mean"));
     }
     match report.basis {
-        Basis::Interval
-            if report
-                .interval_seconds
-                .is_some_and(|seconds| seconds >= 59.0) => {}
+        Basis::Interval if report.interval_seconds.is_some_and(|seconds| seconds >= 59.0) => {}
         Basis::Interval if page.live => {
-            rows.push((
-                "add --interval 60".to_owned(),
-                "the same, watched for a minute",
-            ));
+            rows.push(("add --interval 60".to_owned(), "the same, watched for a minute"));
         }
         Basis::SinceStart if page.live => {
             rows.push(("add --interval 10".to_owned(), "what happens now"));
@@ -291,24 +258,13 @@ fn next(paper: &mut Paper, report: &Report, page: Page) {
     if !page.verbose {
         rows.push(("add -v".to_owned(), "all the evidence"));
     }
-    let command_columns = rows
-        .iter()
-        .map(|(command, _)| width(command))
-        .max()
-        .unwrap_or(0);
+    let command_columns = rows.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
     let why_columns = rows.iter().map(|(_, why)| width(why)).max().unwrap_or(0);
     let beside = 9 + command_columns + 3 + why_columns <= paper.columns();
     for (position, (command, why)) in rows.iter().enumerate() {
-        let label = if position == 0 {
-            "  Next:  "
-        } else {
-            "         "
-        };
+        let label = if position == 0 { "  Next:  " } else { "         " };
         if beside {
-            paper.hanging(
-                &format!("{label}{}   ", padded(command, command_columns)),
-                why,
-            );
+            paper.hanging(&format!("{label}{}   ", padded(command, command_columns)), why);
         } else {
             paper.verbatim(0, &format!("{label}{command}"));
             paper.prose(11, why);

@@ -29,11 +29,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<Exit, F
         )?,
         Target::Saved(paths) => saved::read(&paths, args.target.host_memory)?,
     };
-    let Look {
-        name,
-        documents,
-        not_read,
-    } = look;
+    let Look { name, documents, not_read } = look;
     let report = innopool_advice::check(&build::observe(&name, documents, not_read));
     let page = terminal::page(environment, args.verbose, live);
     terminal::print(&render::report(&report, args.format, page))?;

@@ -36,9 +36,8 @@ fn unknown(code: &str) -> Failure {
 fn nearest(typed: &str) -> Option<&'static str> {
     let typed = typed.to_ascii_lowercase().replace([' ', '_'], "-");
     // A beginning is meant as such, whatever the length of the rest.
-    let begins = catalog::ALL
-        .iter()
-        .find(|entry| typed.len() >= 3 && entry.code.starts_with(&typed));
+    let begins =
+        catalog::ALL.iter().find(|entry| typed.len() >= 3 && entry.code.starts_with(&typed));
     if let Some(entry) = begins {
         return Some(entry.code);
     }

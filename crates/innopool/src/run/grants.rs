@@ -34,10 +34,7 @@ pub(crate) fn run(args: &GrantsArgs, environment: &Environment) -> Result<Exit, 
     let mut sql = Paper::new(terminal::page(environment, false, true));
     sql.commented("-- ", purpose);
     sql.commented("-- ", "If the account is not there yet:");
-    sql.verbatim(
-        0,
-        &format!("--   CREATE USER {account} IDENTIFIED BY '...';"),
-    );
+    sql.verbatim(0, &format!("--   CREATE USER {account} IDENTIFIED BY '...';"));
     for flavor in flavors {
         statements(&mut sql, *flavor, &account);
     }
@@ -47,13 +44,7 @@ pub(crate) fn run(args: &GrantsArgs, environment: &Environment) -> Result<Exit, 
 }
 
 fn statements(sql: &mut Paper, flavor: Flavor, account: &Account) {
-    let setup = Setup {
-        server: Server {
-            flavor,
-            ..Server::default()
-        },
-        ..Setup::default()
-    };
+    let setup = Setup { server: Server { flavor, ..Server::default() }, ..Setup::default() };
     let kind = match flavor {
         Flavor::Mariadb => "MariaDB",
         _ => "MySQL and Percona Server",

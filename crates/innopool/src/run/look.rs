@@ -67,10 +67,7 @@ pub(crate) fn look(login: &Login, limits: Limits, options: Options) -> Result<Lo
         }
     });
     drop(line);
-    if !documents
-        .iter()
-        .any(|document| is_answer(&document.content))
-    {
+    if !documents.iter().any(|document| is_answer(&document.content)) {
         return Err(Failure::could_not(format!(
             "{name} answers nothing: {}",
             first_reason(&documents)
@@ -79,11 +76,7 @@ pub(crate) fn look(login: &Login, limits: Limits, options: Options) -> Result<Lo
     let (of_machine, not_read) = machine.finish();
     documents.extend(of_machine);
     documents.extend(options.host_memory.map(host_memory));
-    Ok(Look {
-        name,
-        documents,
-        not_read,
-    })
+    Ok(Look { name, documents, not_read })
 }
 
 /// A person's word on the machine's memory, as a document.
@@ -103,9 +96,9 @@ pub(crate) fn host_memory(bytes: u64) -> Document {
 fn introduce(connection: &mut Connection, name: &str) -> Result<ServerSays, Failure> {
     let mut ask = |sql: &str| {
         connection.query(sql).map_err(|error| match error {
-            QueryError::Refused { message, code, .. } => Failure::could_not(format!(
-                "{name} refuses to answer: {message} (error {code})"
-            )),
+            QueryError::Refused { message, code, .. } => {
+                Failure::could_not(format!("{name} refuses to answer: {message} (error {code})"))
+            }
             other => Failure::could_not(format!("{name}: {other}")),
         })
     };
@@ -116,26 +109,17 @@ fn introduce(connection: &mut Connection, name: &str) -> Result<ServerSays, Fail
     let status = ask("SHOW GLOBAL STATUS LIKE 'Uptime'")?;
     let mut known = Variables::default();
     for (variable, value) in pairs(&variables) {
-        known.insert(
-            variable,
-            value.to_owned(),
-            Source::new("SHOW GLOBAL VARIABLES", variable),
-        );
+        known.insert(variable, value.to_owned(), Source::new("SHOW GLOBAL VARIABLES", variable));
     }
-    let uptime = pairs(&status)
-        .next()
-        .and_then(|(_, value)| parse_count(value));
+    let uptime = pairs(&status).next().and_then(|(_, value)| parse_count(value));
     Ok(ServerSays::from_variables(&known, uptime))
 }
 
 fn pairs(table: &Table) -> impl Iterator<Item = (&str, &str)> {
-    table
-        .rows
-        .iter()
-        .filter_map(|row| match row.cells.as_slice() {
-            [Some(name), Some(value), ..] => Some((name.as_str(), value.as_str())),
-            _ => None,
-        })
+    table.rows.iter().filter_map(|row| match row.cells.as_slice() {
+        [Some(name), Some(value), ..] => Some((name.as_str(), value.as_str())),
+        _ => None,
+    })
 }
 
 fn is_answer(content: &Content) -> bool {
@@ -143,15 +127,13 @@ fn is_answer(content: &Content) -> bool {
 }
 
 fn first_reason(documents: &[Document]) -> String {
-    let reason = documents
-        .iter()
-        .find_map(|document| match &document.content {
-            Content::NotRead(table) => {
-                let row = table.rows.first()?;
-                table.cell(row, "why").map(str::to_owned)
-            }
-            _ => None,
-        });
+    let reason = documents.iter().find_map(|document| match &document.content {
+        Content::NotRead(table) => {
+            let row = table.rows.first()?;
+            table.cell(row, "why").map(str::to_owned)
+        }
+        _ => None,
+    });
     reason.unwrap_or_else(|| "no rows came".to_owned())
 }
 
@@ -181,13 +163,7 @@ impl Machine {
             Ok(server) => (Some(server), Vec::new()),
             Err(missing) => (None, vec![missing]),
         };
-        Self {
-            server,
-            documents: Vec::new(),
-            not_read,
-            sampled: 0,
-            waited: false,
-        }
+        Self { server, documents: Vec::new(), not_read, sampled: 0, waited: false }
     }
 
     /// The first moment has been read, and time passes.
@@ -228,10 +204,7 @@ fn way_in(login: &Login) -> Option<host::Login> {
         return Some(host::Login::Socket(socket.clone()));
     }
     let here = login.host.eq_ignore_ascii_case("localhost")
-        || login
-            .host
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback());
+        || login.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     here.then_some(host::Login::Loopback(login.port))
 }
 

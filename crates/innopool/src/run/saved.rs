@@ -27,11 +27,7 @@ pub(crate) fn read(paths: &[PathBuf], memory: Option<u64>) -> Result<Look, Failu
     saved.check()?;
     let mut documents = saved.documents;
     documents.extend(memory.map(host_memory));
-    Ok(Look {
-        name: saved.names.join(", "),
-        documents,
-        not_read: saved.not_read,
-    })
+    Ok(Look { name: saved.names.join(", "), documents, not_read: saved.not_read })
 }
 
 #[derive(Default)]
@@ -62,9 +58,7 @@ impl Saved {
             }
             Err(CollectError::NoManifest(_)) => {
                 self.names.push(name_of(path));
-                files_in(path)?
-                    .iter()
-                    .try_for_each(|file| self.take_file(file))
+                files_in(path)?.iter().try_for_each(|file| self.take_file(file))
             }
             Err(error) => Err(Failure::could_not(error.to_string())),
         }
@@ -121,9 +115,7 @@ fn name_of(path: &Path) -> String {
 /// The plain files of a directory by name, without hidden ones.
 fn files_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     let place = directory.display().to_string();
-    let entries = directory
-        .read_dir()
-        .map_err(|error| cannot_read(&place, &error))?;
+    let entries = directory.read_dir().map_err(|error| cannot_read(&place, &error))?;
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| cannot_read(&place, &error))?.path();

@@ -11,12 +11,7 @@ use super::look::{Look, Options, look};
 use super::saved;
 use crate::render::{self, Format, Page};
 
-const PAGE: Page = Page {
-    width: 80,
-    colour: false,
-    verbose: true,
-    live: false,
-};
+const PAGE: Page = Page { width: 80, colour: false, verbose: true, live: false };
 
 fn answers(look: Look) -> Vec<String> {
     let report = innopool_advice::check(&build::observe(&look.name, look.documents, look.not_read));
@@ -48,11 +43,8 @@ fn a_saved_look_gives_the_same_report(kind: Kind, options: Options) {
     }
 }
 
-const WATCHED: Options = Options {
-    interval: Duration::from_millis(2500),
-    skip_status_text: false,
-    host_memory: None,
-};
+const WATCHED: Options =
+    Options { interval: Duration::from_millis(2500), skip_status_text: false, host_memory: None };
 
 #[test]
 fn a_look_at_mysql_saves_to_the_same_report() {

@@ -75,12 +75,7 @@ pub fn innopool_reading<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(args: I, std
     command.stdin(Stdio::piped());
     let begin = Instant::now();
     let mut child = command.spawn().unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(stdin.as_bytes())
-        .unwrap();
+    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
     finish(child, begin)
 }
 
@@ -105,16 +100,9 @@ pub fn finish(mut child: Child, begin: Instant) -> Run {
         thread::sleep(Duration::from_millis(10));
     };
     let text = |thread: Option<thread::JoinHandle<String>>| {
-        thread
-            .map(|thread| thread.join().unwrap())
-            .unwrap_or_default()
+        thread.map(|thread| thread.join().unwrap()).unwrap_or_default()
     };
-    Run {
-        code: status.code(),
-        took: begin.elapsed(),
-        stdout: text(stdout),
-        stderr: text(stderr),
-    }
+    Run { code: status.code(), took: begin.elapsed(), stdout: text(stdout), stderr: text(stderr) }
 }
 
 fn gather(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
@@ -164,9 +152,7 @@ pub fn on_terminal(args: &[&str], environment: &[(&str, &str)], typed: &str) -> 
 
 /// An account with just these privileges, and its URL.
 pub fn account(server: &Server, user: &str, password: &str, grants: &[&str]) -> String {
-    server.sql(&format!(
-        "CREATE USER '{user}'@'%' IDENTIFIED BY '{password}'"
-    ));
+    server.sql(&format!("CREATE USER '{user}'@'%' IDENTIFIED BY '{password}'"));
     for grant in grants {
         server.sql(grant);
     }
@@ -204,8 +190,5 @@ pub fn not_read(report: &Value) -> String {
 /// The codes found.
 pub fn codes(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap();
-    findings
-        .iter()
-        .map(|finding| finding["code"].as_str().unwrap().to_owned())
-        .collect()
+    findings.iter().map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
 }

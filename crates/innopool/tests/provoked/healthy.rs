@@ -50,10 +50,7 @@ fn restarted_under_load_with_a_fitting_pool() {
         fill(&server, 128);
         server.restart().unwrap();
         let load = Repeating::start(&server, 2, |n| {
-            format!(
-                "SELECT LENGTH(pad) FROM test.filler WHERE id = {}",
-                n * 7_919 % 30_000 + 1
-            )
+            format!("SELECT LENGTH(pad) FROM test.filler WHERE id = {}", n * 7_919 % 30_000 + 1)
         });
         is_calm(&server, "just restarted and busy");
         drop(load);
@@ -71,19 +68,11 @@ fn performance_schema_off() {
 #[test]
 fn many_tables() {
     // Small pages of the dictionary, not data: 100,000 tables with INNOPOOL_LONG=1.
-    let tables = if std::env::var_os("INNOPOOL_LONG").is_some() {
-        100_000
-    } else {
-        2_000
-    };
+    let tables = if std::env::var_os("INNOPOOL_LONG").is_some() { 100_000 } else { 2_000 };
     for kind in [Kind::Mysql, Kind::Mariadb] {
-        let Some(server) = server(
-            kind,
-            &[
-                "innodb_flush_log_at_trx_commit=2",
-                "innodb_buffer_pool_size=256M",
-            ],
-        ) else {
+        let Some(server) =
+            server(kind, &["innodb_flush_log_at_trx_commit=2", "innodb_buffer_pool_size=256M"])
+        else {
             return;
         };
         server.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 1");
@@ -93,10 +82,7 @@ fn many_tables() {
         }
         let seen = look(&server);
         let alarms = seen.alarms();
-        assert!(
-            alarms.iter().all(|code| *code == "settings-drift"),
-            "{alarms:?}"
-        );
+        assert!(alarms.iter().all(|code| *code == "settings-drift"), "{alarms:?}");
         assert!(
             seen.json["pool"]["data_bytes"].as_u64().unwrap() > tables * 16_384,
             "{:#}",

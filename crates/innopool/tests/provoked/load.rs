@@ -32,22 +32,10 @@ impl Workload {
     pub(crate) fn prepare(server: &Server, tables: u32, rows: u32) -> Option<Self> {
         let program = innopool_testkit::sysbench()?;
         server.sql("CREATE DATABASE IF NOT EXISTS sbtest");
-        let workload = Self {
-            program,
-            socket: server.socket(),
-            tables,
-            rows,
-        };
-        let output = workload
-            .command("oltp_read_only", 2)
-            .arg("prepare")
-            .output()
-            .expect("sysbench runs");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stdout)
-        );
+        let workload = Self { program, socket: server.socket(), tables, rows };
+        let output =
+            workload.command("oltp_read_only", 2).arg("prepare").output().expect("sysbench runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         Some(workload)
     }
 

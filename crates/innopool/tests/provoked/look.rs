@@ -16,15 +16,7 @@ pub(crate) struct Look {
 pub(crate) fn look_with(server: &Server, seconds: u32, more: &[&str]) -> Look {
     let socket = server.socket();
     let output = Command::new(env!("CARGO_BIN_EXE_innopool"))
-        .args([
-            "check",
-            "--no-defaults",
-            "--format",
-            "json",
-            "--user",
-            "root",
-            "--socket",
-        ])
+        .args(["check", "--no-defaults", "--format", "json", "--user", "root", "--socket"])
         .arg(socket)
         .args(["--interval", &seconds.to_string()])
         .args(more)
@@ -32,15 +24,9 @@ pub(crate) fn look_with(server: &Server, seconds: u32, more: &[&str]) -> Look {
         .expect("innopool runs");
     let text = String::from_utf8(output.stdout).expect("JSON is UTF-8");
     let json = serde_json::from_str(&text).unwrap_or_else(|error| {
-        panic!(
-            "{error}: {text}\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        )
+        panic!("{error}: {text}\n{}", String::from_utf8_lossy(&output.stderr))
     });
-    Look {
-        json,
-        exit_code: output.status.code().expect("an exit code"),
-    }
+    Look { json, exit_code: output.status.code().expect("an exit code") }
 }
 
 /// Looks for two seconds.
@@ -50,10 +36,7 @@ pub(crate) fn look(server: &Server) -> Look {
 
 impl Look {
     pub(crate) fn finding(&self, code: &str) -> Option<&Value> {
-        self.json["findings"]
-            .as_array()?
-            .iter()
-            .find(|finding| finding["code"] == code)
+        self.json["findings"].as_array()?.iter().find(|finding| finding["code"] == code)
     }
 
     /// The finding, which must be there.
@@ -83,9 +66,7 @@ impl Look {
 
     /// Warnings and worse, by code.
     pub(crate) fn alarms(&self) -> Vec<&str> {
-        let findings = self.json["findings"]
-            .as_array()
-            .map_or(&[] as &[Value], Vec::as_slice);
+        let findings = self.json["findings"].as_array().map_or(&[] as &[Value], Vec::as_slice);
         findings
             .iter()
             .filter(|finding| finding["severity"] != "notice")
@@ -107,10 +88,7 @@ pub(crate) fn type_statements(server: &Server, action: &str) {
 /// Does what an action says for the next restart: `SET PERSIST_ONLY` at the server, or a setting
 /// in its option file; then restarts.
 pub(crate) fn type_and_restart(server: &mut Server, action: &str) {
-    assert!(
-        action.contains("restart the server"),
-        "no restart asked for: {action}"
-    );
+    assert!(action.contains("restart the server"), "no restart asked for: {action}");
     let mut settings = Vec::new();
     for line in action.lines() {
         if line.ends_with(';') {
@@ -155,10 +133,7 @@ pub(crate) fn fill(server: &Server, megabytes: u32) {
 pub(crate) fn wait_until(what: &str, seconds: u64, mut done: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !done() {
-        assert!(
-            start.elapsed().as_secs() < seconds,
-            "waited {seconds} s for: {what}"
-        );
+        assert!(start.elapsed().as_secs() < seconds, "waited {seconds} s for: {what}");
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
 }

@@ -58,21 +58,12 @@ fn pool_over_memory_budget() {
             return;
         };
         let seen = look(&server);
-        assert_eq!(
-            seen.severity("pool-over-memory-budget"),
-            Some("critical"),
-            "{:#}",
-            seen.json
-        );
+        assert_eq!(seen.severity("pool-over-memory-budget"), Some("critical"), "{:#}", seen.json);
         assert_eq!(seen.json["memory"]["limit_bytes"], 1536_u64 << 20);
         assert_eq!(seen.json["memory"]["limit_source"], "cgroup");
         type_statements(&server, seen.action("pool-over-memory-budget"));
         wait_until("the shrink", 60, || {
-            server
-                .status("Innodb_buffer_pool_pages_total")
-                .parse::<u64>()
-                .unwrap()
-                < 100_000
+            server.status("Innodb_buffer_pool_pages_total").parse::<u64>().unwrap() < 100_000
         });
         look(&server).cleared("pool-over-memory-budget");
     }

@@ -25,19 +25,14 @@ fn default_pool_under_sysbench(kind: Kind) {
     assert_eq!(seen.exit_code, 1);
     let finding = seen.found("pool-too-small");
     assert_ne!(finding["severity"], "notice", "{finding:#}");
-    let reads = seen.json["pool"]["disk_reads_per_second"]
-        .as_f64()
-        .expect("reads");
+    let reads = seen.json["pool"]["disk_reads_per_second"].as_f64().expect("reads");
     assert!(reads > 100.0, "{reads} reads/s");
     has_cost(finding);
     assert_eq!(seen.severity("pool-default-size"), Some("warning"));
 
     type_statements(&server, seen.action("pool-too-small"));
     wait_until("the resize", 60, || {
-        let pages: u64 = server
-            .status("Innodb_buffer_pool_pages_total")
-            .parse()
-            .unwrap_or(0);
+        let pages: u64 = server.status("Innodb_buffer_pool_pages_total").parse().unwrap_or(0);
         pages > 20_000
     });
     let after = look_with(&server, 3, &[]);
@@ -47,19 +42,13 @@ fn default_pool_under_sysbench(kind: Kind) {
 }
 
 fn free_pages(server: &Server) -> u64 {
-    server
-        .status("Innodb_buffer_pool_pages_free")
-        .parse()
-        .expect("a number")
+    server.status("Innodb_buffer_pool_pages_free").parse().expect("a number")
 }
 
 /// The evidence names what the reads cost, not only how many there are.
 fn has_cost(finding: &serde_json::Value) {
     let evidence = finding["evidence"].as_array().expect("evidence");
-    let names: Vec<_> = evidence
-        .iter()
-        .filter_map(|item| item["name"].as_str())
-        .collect();
+    let names: Vec<_> = evidence.iter().filter_map(|item| item["name"].as_str()).collect();
     assert!(names.contains(&"disk_reads_per_second"), "{names:?}");
     let cost = ["read_cost_ratio", "reads_in_flight"];
     assert!(names.iter().any(|name| cost.contains(name)), "{names:?}");
@@ -82,19 +71,11 @@ fn pool_larger_than_data() {
             return;
         };
         let seen = look(&server);
-        assert_eq!(
-            seen.severity("pool-larger-than-data"),
-            Some("notice"),
-            "{:#}",
-            seen.json
-        );
+        assert_eq!(seen.severity("pool-larger-than-data"), Some("notice"), "{:#}", seen.json);
         assert_eq!(seen.exit_code, 0, "a notice is no failure");
         type_statements(&server, seen.action("pool-larger-than-data"));
         wait_until("the shrink", 60, || {
-            server
-                .status("Innodb_buffer_pool_pages_total")
-                .parse::<u64>()
-                .unwrap_or(u64::MAX)
+            server.status("Innodb_buffer_pool_pages_total").parse::<u64>().unwrap_or(u64::MAX)
                 < 70_000
         });
         look(&server).cleared("pool-larger-than-data");

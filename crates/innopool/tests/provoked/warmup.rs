@@ -36,22 +36,13 @@ fn warmup_failed() {
         };
         start_with_dump(&mut server, "1,2\nnot a page\n");
         wait_until("the load to fail", 20, || {
-            server
-                .status("Innodb_buffer_pool_load_status")
-                .contains("rror")
+            server.status("Innodb_buffer_pool_load_status").contains("rror")
         });
         let seen = look(&server);
-        assert_eq!(
-            seen.severity("warmup-failed"),
-            Some("warning"),
-            "{:#}",
-            seen.json
-        );
+        assert_eq!(seen.severity("warmup-failed"), Some("warning"), "{:#}", seen.json);
         type_statements(&server, seen.action("warmup-failed"));
         wait_until("the load", 20, || {
-            server
-                .status("Innodb_buffer_pool_load_status")
-                .contains("completed")
+            server.status("Innodb_buffer_pool_load_status").contains("completed")
         });
         look(&server).cleared("warmup-failed");
     }
@@ -59,11 +50,8 @@ fn warmup_failed() {
 
 #[test]
 fn warmup_throttled_by_io_capacity() {
-    let options = [
-        "innodb_io_capacity=100",
-        "innodb_io_capacity_max=200",
-        "innodb_buffer_pool_size=2G",
-    ];
+    let options =
+        ["innodb_io_capacity=100", "innodb_io_capacity_max=200", "innodb_buffer_pool_size=2G"];
     let Some(mut server) = server(Kind::Mysql, &options) else {
         return;
     };
@@ -74,31 +62,21 @@ fn warmup_throttled_by_io_capacity() {
     }
     start_with_dump(&mut server, &dump);
     let seen = look(&server);
-    assert!(
-        seen.finding("warmup-throttled").is_some(),
-        "{:#}",
-        seen.json
-    );
+    assert!(seen.finding("warmup-throttled").is_some(), "{:#}", seen.json);
     type_statements_until_back(&server, seen.action("warmup-throttled"));
     look(&server).cleared("warmup-throttled");
 }
 
 /// Types an action up to the line that puts the setting back afterwards.
 fn type_statements_until_back(server: &Server, action: &str) {
-    let now: Vec<&str> = action
-        .lines()
-        .take_while(|line| !line.starts_with("and back"))
-        .collect();
+    let now: Vec<&str> = action.lines().take_while(|line| !line.starts_with("and back")).collect();
     type_statements(server, &now.join("\n"));
 }
 
 #[test]
 fn dump_at_risk_after_an_aborted_load() {
-    let options = [
-        "innodb_io_capacity=100",
-        "innodb_io_capacity_max=200",
-        "innodb_buffer_pool_size=512M",
-    ];
+    let options =
+        ["innodb_io_capacity=100", "innodb_io_capacity_max=200", "innodb_buffer_pool_size=512M"];
     let Some(mut server) = server(Kind::Mysql, &options) else {
         return;
     };
@@ -115,46 +93,25 @@ fn dump_at_risk_after_an_aborted_load() {
         format!("UPDATE test.filler SET pad = CONCAT(SUBSTR(pad, 2), {digit}) WHERE id = {row}")
     });
     wait_until("the load to run", 30, || {
-        server
-            .status("Innodb_buffer_pool_load_status")
-            .starts_with("Loaded")
+        server.status("Innodb_buffer_pool_load_status").starts_with("Loaded")
     });
     let running = look(&server);
-    assert_eq!(
-        running.severity("dump-at-risk"),
-        Some("notice"),
-        "{:#}",
-        running.json
-    );
+    assert_eq!(running.severity("dump-at-risk"), Some("notice"), "{:#}", running.json);
     assert!(running.finding("cold-pool").is_some(), "{:#}", running.json);
     server.sql("SET GLOBAL innodb_buffer_pool_load_abort = ON");
     wait_until("the load to stop", 30, || {
-        server
-            .status("Innodb_buffer_pool_load_status")
-            .contains("aborted")
+        server.status("Innodb_buffer_pool_load_status").contains("aborted")
     });
     let seen = look(&server);
-    assert_eq!(
-        seen.severity("dump-at-risk"),
-        Some("warning"),
-        "{:#}",
-        seen.json
-    );
+    assert_eq!(seen.severity("dump-at-risk"), Some("warning"), "{:#}", seen.json);
     drop(load);
     type_statements(&server, seen.action("dump-at-risk"));
     wait_until("the load", 60, || {
-        server
-            .status("Innodb_buffer_pool_load_status")
-            .contains("completed")
+        server.status("Innodb_buffer_pool_load_status").contains("completed")
     });
     // The start took the percentage back to 25, so the next dump would still be a worse one.
     let warm = look(&server);
-    assert_eq!(
-        warm.severity("dump-at-risk"),
-        Some("notice"),
-        "{:#}",
-        warm.json
-    );
+    assert_eq!(warm.severity("dump-at-risk"), Some("notice"), "{:#}", warm.json);
     type_statements(&server, warm.action("dump-at-risk"));
     look(&server).cleared("dump-at-risk");
 }
@@ -170,19 +127,11 @@ fn cold_pool() {
         std::fs::remove_file(server.datadir().join("ib_buffer_pool")).unwrap();
         server.start().unwrap();
         let load = Repeating::start(&server, 1, |n| {
-            format!(
-                "SELECT LENGTH(pad) FROM test.filler WHERE id = {}",
-                n * 7919 % 40_000 + 1
-            )
+            format!("SELECT LENGTH(pad) FROM test.filler WHERE id = {}", n * 7919 % 40_000 + 1)
         });
         let seen = look_with(&server, 1, &[]);
         drop(load);
-        assert_eq!(
-            seen.severity("cold-pool"),
-            Some("notice"),
-            "{:#}",
-            seen.json
-        );
+        assert_eq!(seen.severity("cold-pool"), Some("notice"), "{:#}", seen.json);
         seen.cleared("pool-too-small");
         // The action is to wait until it is warm.
         server.sql("SELECT SUM(LENGTH(pad)) FROM test.filler");

@@ -7,10 +7,7 @@ use crate::look::{fill, look, look_with, server, type_statements, wait_until};
 
 #[test]
 fn redo_too_small() {
-    let options = [
-        "innodb_redo_log_capacity=8M",
-        "innodb_flush_log_at_trx_commit=2",
-    ];
+    let options = ["innodb_redo_log_capacity=8M", "innodb_flush_log_at_trx_commit=2"];
     let Some(server) = server(Kind::Mysql, &options) else {
         return;
     };
@@ -27,11 +24,7 @@ fn redo_too_small() {
     assert!(seen.finding("redo-too-small").is_some(), "{:#}", seen.json);
     type_statements(&server, seen.action("redo-too-small"));
     wait_until("the redo log to grow", 60, || {
-        server
-            .status("Innodb_redo_log_capacity_resized")
-            .parse::<u64>()
-            .unwrap()
-            > 100 << 20
+        server.status("Innodb_redo_log_capacity_resized").parse::<u64>().unwrap() > 100 << 20
     });
     drop(load);
     look(&server).cleared("redo-too-small");
@@ -60,27 +53,15 @@ fn dirty_pages_high() {
     });
     let short = look_with(&server, 2, &[]);
     if let Some(finding) = short.finding("dirty-pages-high") {
-        assert_eq!(
-            finding["severity"], "notice",
-            "two seconds cannot tell: {finding:#}"
-        );
+        assert_eq!(finding["severity"], "notice", "two seconds cannot tell: {finding:#}");
     }
     let seen = look_with(&server, 61, &[]);
     drop(load);
-    assert_eq!(
-        seen.severity("dirty-pages-high"),
-        Some("warning"),
-        "{:#}",
-        seen.json
-    );
+    assert_eq!(seen.severity("dirty-pages-high"), Some("warning"), "{:#}", seen.json);
     type_statements(&server, seen.action("dirty-pages-high"));
     server.sql("SET GLOBAL innodb_max_dirty_pages_pct_lwm = 1");
     wait_until("the pages to be flushed", 120, || {
-        server
-            .status("Innodb_buffer_pool_pages_dirty")
-            .parse::<u64>()
-            .unwrap()
-            < 1000
+        server.status("Innodb_buffer_pool_pages_dirty").parse::<u64>().unwrap() < 1000
     });
     look(&server).cleared("dirty-pages-high");
 }
@@ -92,12 +73,7 @@ fn io_capacity_low() {
             return;
         };
         let seen = look(&server);
-        assert_eq!(
-            seen.severity("io-capacity-low"),
-            Some("notice"),
-            "{:#}",
-            seen.json
-        );
+        assert_eq!(seen.severity("io-capacity-low"), Some("notice"), "{:#}", seen.json);
         type_statements(&server, seen.action("io-capacity-low"));
         look(&server).cleared("io-capacity-low");
     }
@@ -125,12 +101,7 @@ fn flush_behind() {
     });
     let seen = look_with(&server, 5, &[]);
     drop(load);
-    assert_eq!(
-        seen.severity("flush-behind"),
-        Some("warning"),
-        "{:#}",
-        seen.json
-    );
+    assert_eq!(seen.severity("flush-behind"), Some("warning"), "{:#}", seen.json);
     type_statements(&server, seen.action("flush-behind"));
     // With the load gone and the rate raised nobody waits any more.
     look(&server).cleared("flush-behind");
@@ -147,12 +118,7 @@ fn read_ahead_wasted() {
     };
     let load = workload.run("oltp_point_select", 8);
     let seen = look_with(&server, 5, &[]);
-    assert_eq!(
-        seen.severity("read-ahead-wasted"),
-        Some("warning"),
-        "{:#}",
-        seen.json
-    );
+    assert_eq!(seen.severity("read-ahead-wasted"), Some("warning"), "{:#}", seen.json);
     type_statements(&server, seen.action("read-ahead-wasted"));
     let after = look_with(&server, 3, &[]);
     drop(load);

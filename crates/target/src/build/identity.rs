@@ -66,12 +66,8 @@ pub(super) fn from_signs(evidence: &mut Evidence, is_mariadb_text: bool) {
     if evidence.server.flavor != Flavor::Unknown {
         return;
     }
-    let status = MARIADB_STATUS
-        .iter()
-        .any(|name| evidence.status.text(name).is_some());
-    let variable = MARIADB_VARIABLES
-        .iter()
-        .any(|name| evidence.variables.get(name).is_some());
+    let status = MARIADB_STATUS.iter().any(|name| evidence.status.text(name).is_some());
+    let variable = MARIADB_VARIABLES.iter().any(|name| evidence.variables.get(name).is_some());
     if status || variable || is_mariadb_text {
         evidence.server.flavor = Flavor::Mariadb;
     }

@@ -29,11 +29,7 @@ use crate::table::Table;
 /// Documents of one moment may come in any order. Later documents win over earlier ones where both
 /// give a value; where pasted files contradict each other, a `not_read` entry says so.
 pub fn observe(name: &str, documents: Vec<Document>, not_read: Vec<NotRead>) -> Observation {
-    let mut observation = Observation {
-        name: name.to_owned(),
-        not_read,
-        ..Observation::default()
-    };
+    let mut observation = Observation { name: name.to_owned(), not_read, ..Observation::default() };
     let documents = documents.into_iter().flat_map(expand_exporter);
     for documents in moments::sort(documents.collect()) {
         let mut moment = Moment::default();
@@ -59,18 +55,10 @@ fn finish(observation: &mut Observation) {
     for moment in &observation.moments {
         add_sample_at(moment, &mut observation.gauges);
     }
-    observation
-        .gauges
-        .sort_by(|a, b| a.taken_unix_seconds.total_cmp(&b.taken_unix_seconds));
-    let all = observation
-        .moments
-        .iter()
-        .flat_map(|moment| moment.not_read.iter().cloned());
+    observation.gauges.sort_by(|a, b| a.taken_unix_seconds.total_cmp(&b.taken_unix_seconds));
+    let all = observation.moments.iter().flat_map(|moment| moment.not_read.iter().cloned());
     let mut gathered: Vec<NotRead> = Vec::new();
-    for entry in std::mem::take(&mut observation.not_read)
-        .into_iter()
-        .chain(all)
-    {
+    for entry in std::mem::take(&mut observation.not_read).into_iter().chain(all) {
         if !gathered.contains(&entry) {
             gathered.push(entry);
         }
@@ -92,10 +80,7 @@ fn add_sample_at(moment: &Evidence, gauges: &mut Vec<GaugeSample>) {
     }
     let near = |sample: &GaugeSample| (sample.taken_unix_seconds - taken).abs() < SAME_SECONDS;
     if !status.is_empty() && !gauges.iter().any(near) {
-        gauges.push(GaugeSample {
-            taken_unix_seconds: taken,
-            status,
-        });
+        gauges.push(GaugeSample { taken_unix_seconds: taken, status });
     }
 }
 
@@ -135,20 +120,10 @@ impl Moment {
             Content::Variables(table) => tables::variables(&mut evidence.variables, &table, &place),
             Content::VariableOrigins(table) => self.origins.push((table, place)),
             Content::Status(table) => {
-                tables::status(
-                    &mut evidence.status,
-                    &table,
-                    &place,
-                    crate::allow::is_status,
-                );
+                tables::status(&mut evidence.status, &table, &place, crate::allow::is_status);
             }
             Content::Metrics(table) => {
-                tables::status(
-                    &mut evidence.metrics,
-                    &table,
-                    &place,
-                    crate::allow::is_metric,
-                );
+                tables::status(&mut evidence.metrics, &table, &place, crate::allow::is_metric);
             }
             Content::Persisted(table) => {
                 let persisted = evidence.persisted.get_or_insert_default();
@@ -165,10 +140,9 @@ impl Moment {
             Content::Gauges(table) => self.gauges.extend(tables::gauges(&table, &place)),
             Content::NotRead(table) => tables::not_read(&mut evidence.not_read, &table),
             Content::MysqldAuto(text) => texts::mysqld_auto(evidence, &text, &document.place),
-            Content::OptionFile(text) => self.option_files.push(texts::OptionFile {
-                place: document.place,
-                text,
-            }),
+            Content::OptionFile(text) => {
+                self.option_files.push(texts::OptionFile { place: document.place, text })
+            }
             Content::PoolStats(table) => texts::pool_stats(evidence, &table, &document.place),
             Content::InnodbStatus(text) => texts::innodb_status(evidence, &text, &document.place),
             Content::Meminfo(text) => texts::meminfo(evidence, &text, &document.place),

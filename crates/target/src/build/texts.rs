@@ -40,10 +40,9 @@ pub(super) fn pool_stats(evidence: &mut Evidence, table: &Table, place: &str) {
 pub(super) fn innodb_status(evidence: &mut Evidence, text: &str, place: &str) {
     match read::innodb_status::parse(text, place) {
         Some(status) => evidence.innodb_status = Some(status),
-        None => evidence.not_read.push(NotRead::new(
-            "InnoDB status",
-            format!("{place} holds no status text"),
-        )),
+        None => evidence
+            .not_read
+            .push(NotRead::new("InnoDB status", format!("{place} holds no status text"))),
     }
 }
 
@@ -58,9 +57,7 @@ pub(super) fn meminfo(evidence: &mut Evidence, text: &str, place: &str) {
 
 /// Events of an error log, after those of other logs.
 pub(super) fn error_log(evidence: &mut Evidence, text: &str, place: &str) {
-    evidence
-        .log_events
-        .extend(read::error_log::parse(text, place));
+    evidence.log_events.extend(read::error_log::parse(text, place));
 }
 
 /// What a file persisted; the server's own table, where there is one, is folded after it.
@@ -143,11 +140,7 @@ struct Others<'f> {
 
 impl<'f> Others<'f> {
     fn of(files: &'f [OptionFile], own: &'f OptionFile) -> Self {
-        Self {
-            files,
-            own_place: &own.place,
-            taken: BTreeSet::new(),
-        }
+        Self { files, own_place: &own.place, taken: BTreeSet::new() }
     }
 }
 
@@ -172,10 +165,6 @@ impl Includes for Others<'_> {
             .filter(|place| place.parent() == Some(wanted))
             .filter_map(|place| Some(place.file_name()?.to_str()?.to_owned()))
             .collect();
-        if names.is_empty() {
-            Err(IncludeError::NotLookedFor)
-        } else {
-            Ok(names)
-        }
+        if names.is_empty() { Err(IncludeError::NotLookedFor) } else { Ok(names) }
     }
 }

@@ -36,12 +36,7 @@ mod columns {
 
 /// What may be written of a document.
 pub(super) fn reduce(document: &Document) -> Vec<Document> {
-    let kept = |content| {
-        vec![Document {
-            content,
-            ..document.clone()
-        }]
-    };
+    let kept = |content| vec![Document { content, ..document.clone() }];
     kept(match &document.content {
         Content::Variables(table) => Content::Variables(pairs(table, allow::is_variable)),
         Content::Persisted(table) => Content::Persisted(pairs(table, allow::is_variable)),
@@ -99,10 +94,8 @@ fn pairs(table: &Table, allowed: impl Fn(&str) -> bool) -> Table {
 
 /// The columns of these names, in this order.
 fn shaped(table: &Table, names: &[&str]) -> Table {
-    let at: Vec<(usize, &str)> = names
-        .iter()
-        .filter_map(|name| Some((table.column(name)?, *name)))
-        .collect();
+    let at: Vec<(usize, &str)> =
+        names.iter().filter_map(|name| Some((table.column(name)?, *name))).collect();
     let mut kept = Table::new(at.iter().map(|(_, name)| *name));
     if !kept.columns.is_empty() {
         for row in &table.rows {
@@ -117,12 +110,8 @@ fn shaped(table: &Table, names: &[&str]) -> Table {
 
 /// The columns whose name is `allowed`, as they stand.
 fn with_columns(table: &Table, allowed: impl Fn(&str) -> bool) -> Table {
-    let names: Vec<&str> = table
-        .columns
-        .iter()
-        .map(String::as_str)
-        .filter(|name| allowed(name))
-        .collect();
+    let names: Vec<&str> =
+        table.columns.iter().map(String::as_str).filter(|name| allowed(name)).collect();
     shaped(table, &names)
 }
 
@@ -177,9 +166,8 @@ fn persisted_group(group: &Map<String, Value>) -> Map<String, Value> {
             Some(value @ Value::String(_)) if allow::is_variable(name) => {
                 let mut variable = Map::new();
                 variable.insert("Value".to_owned(), value.clone());
-                if let Some(time @ Value::Number(_)) = entry
-                    .get("Metadata")
-                    .and_then(|metadata| metadata.get("Timestamp"))
+                if let Some(time @ Value::Number(_)) =
+                    entry.get("Metadata").and_then(|metadata| metadata.get("Timestamp"))
                 {
                     let metadata = Map::from_iter([("Timestamp".to_owned(), time.clone())]);
                     variable.insert("Metadata".to_owned(), Value::Object(metadata));

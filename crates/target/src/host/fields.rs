@@ -155,10 +155,7 @@ mod tests {
         let host = Host {
             ram_bytes: count(34_359_738_368),
             iowait_ticks: count(17),
-            data_device: Some(Fact::new(
-                "nvme0n1".into(),
-                Source::new("/sys/dev/block", ""),
-            )),
+            data_device: Some(Fact::new("nvme0n1".into(), Source::new("/sys/dev/block", ""))),
             data_device_rotational: Some(Fact::new(false, Source::new("/sys/block", "rotational"))),
             ..Host::default()
         };
@@ -182,10 +179,7 @@ mod tests {
             swapped_in_pages: fact(3),
             ..Host::default()
         };
-        let mut later = Host {
-            cpus: fact(4),
-            ..Host::default()
-        };
+        let mut later = Host { cpus: fact(4), ..Host::default() };
         inherit(&mut later, &earlier);
         assert_eq!(later.ram_bytes, fact(1));
         assert_eq!(later.cpus, fact(4));

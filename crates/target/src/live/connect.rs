@@ -29,9 +29,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            statement: DEFAULT_STATEMENT_LIMIT,
-        }
+        Self { statement: DEFAULT_STATEMENT_LIMIT }
     }
 }
 
@@ -105,9 +103,7 @@ impl Connection {
 
     /// True when nobody between here and the server can listen.
     pub fn is_private(&self) -> bool {
-        self.packets
-            .as_ref()
-            .is_some_and(|packets| packets.channel() != Channel::Open)
+        self.packets.as_ref().is_some_and(|packets| packets.channel() != Channel::Open)
     }
 
     /// False once a statement stalled or the connection broke.
@@ -122,9 +118,7 @@ impl Connection {
     /// every later statement says so until [`Connection::reopen`].
     pub fn query(&mut self, sql: &str) -> Result<Table, QueryError> {
         let Some(packets) = &mut self.packets else {
-            return Err(QueryError::GivenUp {
-                reason: self.reason.clone(),
-            });
+            return Err(QueryError::GivenUp { reason: self.reason.clone() });
         };
         packets.begin(deadline(self.limits.statement));
         let error = match ask(packets, sql) {
@@ -136,14 +130,10 @@ impl Connection {
                     message: error.message,
                 });
             }
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => QueryError::Stalled {
-                statement: shortened(sql),
-                limit: self.limits.statement,
-            },
-            Err(error) => QueryError::Lost {
-                statement: shortened(sql),
-                reason: plain(&error),
-            },
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                QueryError::Stalled { statement: shortened(sql), limit: self.limits.statement }
+            }
+            Err(error) => QueryError::Lost { statement: shortened(sql), reason: plain(&error) },
         };
         self.packets = None;
         self.reason = error.to_string();
@@ -240,7 +230,5 @@ fn cell(fields: &mut Fields<'_>) -> Option<Option<String>> {
         fields.byte()?;
         return Some(None);
     }
-    Some(Some(
-        String::from_utf8_lossy(fields.counted()?).into_owned(),
-    ))
+    Some(Some(String::from_utf8_lossy(fields.counted()?).into_owned()))
 }

@@ -21,8 +21,7 @@ use crate::login::{Login, TlsMode};
 pub(crate) fn deadline(limit: Duration) -> Instant {
     // A limit beyond what the clock can count is as good as a year.
     let now = Instant::now();
-    now.checked_add(limit)
-        .unwrap_or_else(|| now + Duration::from_secs(31_536_000))
+    now.checked_add(limit).unwrap_or_else(|| now + Duration::from_secs(31_536_000))
 }
 
 /// An I/O error in words.
@@ -75,9 +74,7 @@ impl<'l> Opening<'l> {
         let owned = path.to_owned();
         // A frozen server's queue of connections may be full, and then the kernel waits.
         let socket = self
-            .in_time("it does not take up the connection", move || {
-                UnixStream::connect(owned)
-            })?
+            .in_time("it does not take up the connection", move || UnixStream::connect(owned))?
             .map_err(|error| self.unreachable(&error))?;
         Ok(DeadlineSocket::unix(socket, self.deadline))
     }
@@ -110,10 +107,8 @@ impl<'l> Opening<'l> {
 
     fn addresses(&self) -> Result<Vec<SocketAddr>, ConnectError> {
         let target = (self.login.host.clone(), self.login.port);
-        let unknown = |reason: String| ConnectError::UnknownHost {
-            host: quoted(&self.login.host),
-            reason,
-        };
+        let unknown =
+            |reason: String| ConnectError::UnknownHost { host: quoted(&self.login.host), reason };
         let found: Vec<_> = self
             .in_time("its name is being looked up", move || {
                 target.to_socket_addrs().map(Iterator::collect)
@@ -139,9 +134,7 @@ impl<'l> Opening<'l> {
         if let Err(error) = spawned {
             return Err(self.unreachable(&error));
         }
-        receiver
-            .recv_timeout(self.left())
-            .map_err(|_| self.stalled(phase))
+        receiver.recv_timeout(self.left()).map_err(|_| self.stalled(phase))
     }
 
     fn left(&self) -> Duration {
@@ -187,9 +180,7 @@ impl<'l> Opening<'l> {
         match greeting.can(capability::SSL) {
             true => Ok(true),
             false if mode == TlsMode::Preferred => Ok(false),
-            false => Err(ConnectError::NoTls {
-                address: self.address.clone(),
-            }),
+            false => Err(ConnectError::NoTls { address: self.address.clone() }),
         }
     }
 
@@ -200,9 +191,7 @@ impl<'l> Opening<'l> {
     ) -> Result<Packets<Transport>, ConnectError> {
         let session = tls::session(self.login)?;
         let failed = |error| self.failed(error, "the TLS handshake does not end");
-        packets
-            .write(&greeting::tls_request(greeting.capabilities))
-            .map_err(failed)?;
+        packets.write(&greeting::tls_request(greeting.capabilities)).map_err(failed)?;
         let mut packets = packets.encrypt(session).map_err(failed)?;
         if let Transport::Tls(stream) = packets.transport_mut() {
             while stream.conn.is_handshaking() {
@@ -234,10 +223,9 @@ impl<'l> Opening<'l> {
             .map_err(|error| match error {
                 AuthError::Io(error) => self.failed(error, "the login does not end"),
                 AuthError::Server(error) => self.refused(error),
-                AuthError::Plugin(plugin) => ConnectError::Plugin {
-                    address: self.address.clone(),
-                    plugin: quoted(&plugin),
-                },
+                AuthError::Plugin(plugin) => {
+                    ConnectError::Plugin { address: self.address.clone(), plugin: quoted(&plugin) }
+                }
             })
     }
 
@@ -246,20 +234,13 @@ impl<'l> Opening<'l> {
             return self.stalled(phase);
         }
         match tls::explain(&error, self.login) {
-            Some(reason) => ConnectError::Tls {
-                address: self.address.clone(),
-                reason,
-            },
+            Some(reason) => ConnectError::Tls { address: self.address.clone(), reason },
             None => self.broken(&error),
         }
     }
 
     fn stalled(&self, phase: &'static str) -> ConnectError {
-        ConnectError::Stalled {
-            address: self.address.clone(),
-            phase,
-            limit: self.limit,
-        }
+        ConnectError::Stalled { address: self.address.clone(), phase, limit: self.limit }
     }
 
     fn unreachable(&self, error: &io::Error) -> ConnectError {
@@ -270,10 +251,7 @@ impl<'l> Opening<'l> {
     }
 
     fn broken(&self, error: &io::Error) -> ConnectError {
-        ConnectError::Broken {
-            address: self.address.clone(),
-            reason: plain(error),
-        }
+        ConnectError::Broken { address: self.address.clone(), reason: plain(error) }
     }
 
     fn refused(&self, error: ServerError) -> ConnectError {
@@ -283,19 +261,12 @@ impl<'l> Opening<'l> {
             1040 | 1203 => ConnectError::TooManyConnections { address, message },
             1129 | 1130 => ConnectError::HostRefused { address, message },
             1045 | 1698 => ConnectError::Denied { address, message },
-            code => ConnectError::Refused {
-                address,
-                code,
-                message,
-            },
+            code => ConnectError::Refused { address, code, message },
         }
     }
 
     fn not_mysql(&self, said: &[u8]) -> ConnectError {
-        ConnectError::NotMysql {
-            address: self.address.clone(),
-            said: what_was_said(said),
-        }
+        ConnectError::NotMysql { address: self.address.clone(), said: what_was_said(said) }
     }
 }
 

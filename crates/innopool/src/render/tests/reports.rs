@@ -7,10 +7,7 @@ use innopool_advice::report::{
 use innopool_advice::{EvidenceItem, Finding, Severity};
 
 fn fine(code: &'static str, summary: &str) -> FineReport {
-    FineReport {
-        code,
-        summary: summary.to_owned(),
-    }
+    FineReport { code, summary: summary.to_owned() }
 }
 
 fn item(
@@ -57,61 +54,24 @@ pub(super) fn healthy() -> Report {
             limit_source: Some("ram".to_owned()),
             pool_budget_bytes: Some(27_058_293_965),
             budget: vec![
-                item(
-                    "limit_bytes",
-                    "bytes",
-                    32_u64 << 30,
-                    "/proc/meminfo: MemTotal",
-                ),
-                item(
-                    "kernel_reserve_bytes",
-                    "bytes",
-                    1_717_986_918,
-                    "5 % of the limit",
-                ),
-                item(
-                    "rest_of_server_bytes",
-                    "bytes",
-                    700_u64 << 20,
-                    "/proc/811/status: VmRSS",
-                ),
-                item(
-                    "pool_overhead_bytes",
-                    "bytes",
-                    1_894_080_577,
-                    "7 % of the pool",
-                ),
-                item(
-                    "pool_budget_bytes",
-                    "bytes",
-                    27_058_293_965_u64,
-                    "what remains",
-                ),
+                item("limit_bytes", "bytes", 32_u64 << 30, "/proc/meminfo: MemTotal"),
+                item("kernel_reserve_bytes", "bytes", 1_717_986_918, "5 % of the limit"),
+                item("rest_of_server_bytes", "bytes", 700_u64 << 20, "/proc/811/status: VmRSS"),
+                item("pool_overhead_bytes", "bytes", 1_894_080_577, "7 % of the pool"),
+                item("pool_budget_bytes", "bytes", 27_058_293_965_u64, "what remains"),
             ],
         },
         findings: Vec::new(),
         fine: vec![
-            fine(
-                "host-swapping",
-                "nothing is swapped in; 96 MB of the server is in swap",
-            ),
-            fine(
-                "pool-over-memory-budget",
-                "1.2 GB below the budget of 25.2 GB",
-            ),
+            fine("host-swapping", "nothing is swapped in; 96 MB of the server is in swap"),
+            fine("pool-over-memory-budget", "1.2 GB below the budget of 25.2 GB"),
             fine(
                 "pool-too-small",
                 "reads take under 0.1 % of statement time; 5 % would be a warning",
             ),
             fine("dirty-pages-high", "2 % dirty; the server's limit is 90 %"),
-            fine(
-                "redo-too-small",
-                "the log of 8 GB holds 3 h 20 min of writes at today's rate",
-            ),
-            fine(
-                "warmup-not-configured",
-                "the pool is dumped at shutdown and loaded at start",
-            ),
+            fine("redo-too-small", "the log of 8 GB holds 3 h 20 min of writes at today's rate"),
+            fine("warmup-not-configured", "the pool is dumped at shutdown and loaded at start"),
             fine("instances-too-few", "8 instances, no waits seen"),
         ],
         unknown: Vec::new(),
@@ -141,12 +101,7 @@ fn pool_too_small() -> Finding {
         0.0009,
         "performance_schema.file_summary_by_event_name: innodb_data_file",
     ))
-    .with_item(item(
-        "hit_per_mille",
-        "per_mille",
-        501,
-        "computed from the two rates",
-    ))
+    .with_item(item("hit_per_mille", "per_mille", 501, "computed from the two rates"))
     .act(
         "Grow the pool to what memory allows; it takes effect at once and lasts:\n\
          SET PERSIST innodb_buffer_pool_size = 25769803776;\n\
@@ -271,16 +226,8 @@ pub(super) fn extremes() -> Report {
     .with_item(item("pages_free", "pages", huge - 1, "SHOW GLOBAL STATUS"))
     .with_item(item("pages_data", "pages", 1, "SHOW GLOBAL STATUS"))
     .with_item(item("nothing", "ratio", f64::MIN_POSITIVE, ""))
-    .with_item(item(
-        "unknown_bytes",
-        "bytes",
-        serde_json::Value::Null,
-        "nowhere",
-    ))
-    .act(format!(
-        "SET GLOBAL innodb_buffer_pool_size = {huge}; -- {};",
-        "y".repeat(100)
-    ));
+    .with_item(item("unknown_bytes", "bytes", serde_json::Value::Null, "nowhere"))
+    .act(format!("SET GLOBAL innodb_buffer_pool_size = {huge}; -- {};", "y".repeat(100)));
     Report {
         name: "商店数据库-Ünïcödé-🐬-".repeat(4),
         server: ServerReport {
@@ -320,21 +267,14 @@ pub(super) fn extremes() -> Report {
 pub(super) fn nothing() -> Report {
     Report {
         name: "meminfo.txt".to_owned(),
-        server: ServerReport {
-            flavor: "unknown",
-            version: None,
-            uptime_seconds: None,
-        },
+        server: ServerReport { flavor: "unknown", version: None, uptime_seconds: None },
         interval_seconds: None,
         basis: Basis::Moment,
         headline: "The evidence does not tell the pool's size: nothing to judge.".to_owned(),
         pool: PoolReport::default(),
         memory: MemoryReport::default(),
         fine: Vec::new(),
-        unknown: vec![UnknownReport {
-            code: "pool-too-small",
-            why: "no reads counted".to_owned(),
-        }],
+        unknown: vec![UnknownReport { code: "pool-too-small", why: "no reads counted".to_owned() }],
         ..healthy()
     }
 }
