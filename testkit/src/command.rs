@@ -35,10 +35,7 @@ pub(crate) fn run(name: &str, limit: Duration, program: &str, arguments: &[&str]
         let said = tail(&log);
         // 124 is what timeout(1) answers for a program that it had to end.
         if status.code() == Some(124) {
-            bail!(
-                "{program} took longer than {} s; it said:\n{said}",
-                limit.as_secs()
-            );
+            bail!("{program} took longer than {} s; it said:\n{said}", limit.as_secs());
         }
         bail!("{program} failed ({status}); it said:\n{said}");
     }
@@ -54,9 +51,5 @@ pub(crate) fn tail(log: &Path) -> String {
     if lines.is_empty() {
         return format!("    (nothing in {})", log.display());
     }
-    lines[from..]
-        .iter()
-        .map(|line| format!("    {line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    lines[from..].iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }

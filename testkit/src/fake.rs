@@ -62,9 +62,7 @@ impl Fake {
     ///
     /// When there is no free port.
     pub fn ssh() -> Result<Self> {
-        Self::start(Behaviour::Stays(
-            b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n".to_vec(),
-        ))
+        Self::start(Behaviour::Stays(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n".to_vec()))
     }
 
     /// Refuses with an error in place of the greeting, as a MySQL server with no connection left.
@@ -101,22 +99,14 @@ impl Fake {
 
     fn start(behaviour: Behaviour) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot listen")?;
-        let port = listener
-            .local_addr()
-            .context("cannot learn the port")?
-            .port();
+        let port = listener.local_addr().context("cannot learn the port")?.port();
         let stopping = Arc::new(AtomicBool::new(false));
         let accepted = Arc::new(AtomicUsize::new(0));
         let thread = {
             let (stopping, accepted) = (Arc::clone(&stopping), Arc::clone(&accepted));
             thread::spawn(move || serve(&listener, &behaviour, &stopping, &accepted))
         };
-        Ok(Fake {
-            port,
-            stopping,
-            accepted,
-            thread: Some(thread),
-        })
+        Ok(Fake { port, stopping, accepted, thread: Some(thread) })
     }
 }
 
@@ -166,9 +156,7 @@ mod tests {
 
     fn said(fake: &Fake) -> (Vec<u8>, bool) {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, fake.port())).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_millis(300)))
-            .unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
         let mut bytes = Vec::new();
         let closed = stream.read_to_end(&mut bytes).is_ok();
         (bytes, closed)
@@ -188,10 +176,7 @@ mod tests {
     fn a_refusal_is_what_a_client_understands() {
         let fake = Fake::refusing(1040, "Too many connections").unwrap();
         let error = mysql::Conn::new(fake.url().as_str()).unwrap_err();
-        assert!(
-            error.to_string().contains("Too many connections"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("Too many connections"), "{error}");
         assert_eq!(fake.accepted(), 1);
     }
 }

@@ -34,9 +34,8 @@ pub fn server(kind: Kind) -> Result<()> {
     let _lock = lock::hold(&places::servers().join("install.lock"))?;
     match kind {
         Kind::Mariadb => {
-            let present = [MARIADBD, MARIADB_INSTALL_DB]
-                .iter()
-                .all(|path| Path::new(path).exists());
+            let present =
+                [MARIADBD, MARIADB_INSTALL_DB].iter().all(|path| Path::new(path).exists());
             if !present {
                 packages(&["mariadb-server-core", "mariadb-client-core"])?;
             }
@@ -70,11 +69,7 @@ pub fn program(program: &str, package: &str) -> Result<()> {
     let on_path = std::env::var_os("PATH").is_some_and(|path| {
         std::env::split_paths(&path).any(|directory| directory.join(program).exists())
     });
-    if on_path {
-        Ok(())
-    } else {
-        packages(&[package])
-    }
+    if on_path { Ok(()) } else { packages(&[package]) }
 }
 
 /// Installs packages with apt-get, fetching its lists only if it does without them.
@@ -82,13 +77,8 @@ fn packages(names: &[&str]) -> Result<()> {
     needs_root(&format!("to install {}", names.join(" ")))?;
     let start = Instant::now();
     eprintln!("testkit: installing {} ...", names.join(" "));
-    let mut arguments = vec![
-        "-o",
-        "DPkg::Lock::Timeout=300",
-        "install",
-        "--yes",
-        "--no-install-recommends",
-    ];
+    let mut arguments =
+        vec!["-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--no-install-recommends"];
     arguments.extend(names);
     if command::run("apt-install", PACKAGE_TIME_MAX, "apt-get", &arguments).is_err() {
         eprintln!("testkit: fetching the package lists ...");
@@ -97,11 +87,7 @@ fn packages(names: &[&str]) -> Result<()> {
         command::run("apt-install", PACKAGE_TIME_MAX, "apt-get", &arguments)
             .with_context(|| format!("cannot install {}", names.join(" ")))?;
     }
-    eprintln!(
-        "testkit: installed {} in {} s",
-        names.join(" "),
-        start.elapsed().as_secs()
-    );
+    eprintln!("testkit: installed {} in {} s", names.join(" "), start.elapsed().as_secs());
     Ok(())
 }
 
@@ -121,9 +107,7 @@ fn mysql() -> Result<()> {
     remove(&unfinished)?;
     let start = Instant::now();
     eprintln!("testkit: installing MySQL into {} ...", root.display());
-    let directory = unfinished
-        .to_str()
-        .context("the workspace's path is not UTF-8")?;
+    let directory = unfinished.to_str().context("the workspace's path is not UTF-8")?;
     // The mount namespace takes debootstrap's mount of /proc along even if it is killed, so that
     // the removal above never walks into it.
     command::run(
@@ -146,19 +130,12 @@ fn mysql() -> Result<()> {
     remove(&unfinished.join("var/cache/apt/archives"))?;
     fs::rename(&unfinished, &root)
         .with_context(|| format!("cannot name the finished {}", root.display()))?;
-    eprintln!(
-        "testkit: installed MySQL in {} s",
-        start.elapsed().as_secs()
-    );
+    eprintln!("testkit: installed MySQL in {} s", start.elapsed().as_secs());
     Ok(())
 }
 
 fn needs_root(why: &str) -> Result<()> {
-    if rustix::process::geteuid().is_root() {
-        Ok(())
-    } else {
-        bail!("root is needed {why}")
-    }
+    if rustix::process::geteuid().is_root() { Ok(()) } else { bail!("root is needed {why}") }
 }
 
 fn remove(directory: &Path) -> Result<()> {
@@ -191,10 +168,7 @@ fn mirror(apt: &Path) -> Result<String> {
             return Ok(mirror);
         }
     }
-    bail!(
-        "no Debian mirror in {}/sources.list or sources.list.d",
-        apt.display()
-    )
+    bail!("no Debian mirror in {}/sources.list or sources.list.d", apt.display())
 }
 
 /// Finds the mirror in one-line entries: `deb [options] URI SUITE COMPONENT...`.
@@ -225,12 +199,7 @@ fn mirror_in_stanzas(text: &str) -> Option<String> {
             return None;
         }
         let uri = field("URIs")?.split_whitespace().next()?;
-        debian(
-            uri,
-            field("Components")?
-                .split_whitespace()
-                .any(|component| component == "main"),
-        )
+        debian(uri, field("Components")?.split_whitespace().any(|component| component == "main"))
     })
 }
 
@@ -250,21 +219,12 @@ mod tests {
         let stanzas = "Types: deb\nURIs: http://a.example/debian-security\nSuites: x\nComponents: main\n\n\
                        Types: deb\n# why\nURIs: http://a.example/debian/\nSuites: bookworm\n\
                        Components: main contrib\n";
-        assert_eq!(
-            mirror_in_stanzas(stanzas).as_deref(),
-            Some("http://a.example/debian")
-        );
+        assert_eq!(mirror_in_stanzas(stanzas).as_deref(), Some("http://a.example/debian"));
         let list = "# deb http://no.example/debian x main\n\
                     deb [arch=amd64 signed-by=/k] http://b.example/cloud x main\n\
                     deb [arch=amd64] http://b.example/debian bookworm main\n";
-        assert_eq!(
-            mirror_in_list(list).as_deref(),
-            Some("http://b.example/debian")
-        );
-        assert_eq!(
-            mirror_in_list("deb http://b.example/debian bookworm contrib"),
-            None
-        );
+        assert_eq!(mirror_in_list(list).as_deref(), Some("http://b.example/debian"));
+        assert_eq!(mirror_in_list("deb http://b.example/debian bookworm contrib"), None);
         let disabled = "Enabled: no\nURIs: http://a.example/debian\nComponents: main\n";
         assert_eq!(mirror_in_stanzas(disabled), None);
     }

@@ -44,23 +44,11 @@ exec chroot "$root" "$@"
 /// Returns the words that run MySQL's `program` inside its root.
 pub(crate) fn in_mysql_root(program: &str) -> Result<Vec<String>> {
     let utf8 = |path: &Path| -> Result<String> {
-        Ok(path
-            .to_str()
-            .context("the workspace's path is not UTF-8")?
-            .to_owned())
+        Ok(path.to_str().context("the workspace's path is not UTF-8")?.to_owned())
     };
     let root = utf8(&places::mysql_root())?;
     let servers = utf8(&places::servers())?;
-    let words = [
-        "unshare",
-        "--mount",
-        "--propagation",
-        "private",
-        "sh",
-        "-euc",
-        ENTER_ROOT,
-        "sh",
-    ];
+    let words = ["unshare", "--mount", "--propagation", "private", "sh", "-euc", ENTER_ROOT, "sh"];
     let mut words: Vec<String> = words.map(str::to_owned).into();
     words.extend([root, servers, program.to_owned()]);
     Ok(words)

@@ -11,10 +11,7 @@
 //!
 //! Everything lives in `target/servers` ([`places`]), so deleting `target` leaves a clean machine.
 
-#![allow(
-    clippy::print_stderr,
-    reason = "tests tell their progress and their skips on stderr"
-)]
+#![allow(clippy::print_stderr, reason = "tests tell their progress and their skips on stderr")]
 
 pub mod fake;
 pub mod install;

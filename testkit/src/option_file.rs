@@ -21,10 +21,7 @@ pub(crate) struct OptionFile {
 impl OptionFile {
     /// Starts with what every instance in `directory` needs, and nothing that has a usable default.
     pub(crate) fn new(kind: Kind, directory: &Path, port: u16) -> Self {
-        let mut file = OptionFile {
-            path: directory.join("my.cnf"),
-            lines: Vec::new(),
-        };
+        let mut file = OptionFile { path: directory.join("my.cnf"), lines: Vec::new() };
         let inside = |name: &str| directory.join(name).display().to_string();
         // Both servers refuse to run as root unless told that it is meant.
         file.set("user=root");
@@ -32,6 +29,9 @@ impl OptionFile {
         file.set(&format!("socket={}", inside("server.sock")));
         file.set(&format!("pid_file={}", inside("server.pid")));
         file.set(&format!("log_error={}", inside("error.log")));
+        // A MariaDB that starts removes the temporary tables of the others from a shared directory;
+        // its data directory is there from the beginning.
+        file.set(&format!("tmpdir={}", inside("data")));
         file.set("bind_address=127.0.0.1");
         file.set(&format!("port={port}"));
         if kind == Kind::Mysql {
@@ -60,6 +60,12 @@ impl OptionFile {
         }
     }
 
+    /// Removes an option, so that the server's default holds.
+    pub(crate) fn remove(&mut self, name: &str) {
+        let name = name.replace('-', "_");
+        self.lines.retain(|(earlier, _)| *earlier != name);
+    }
+
     /// Writes the file.
     pub(crate) fn write(&self) -> Result<()> {
         fs::write(&self.path, self.text())
@@ -86,16 +92,10 @@ mod tests {
 
     #[test]
     fn a_later_option_takes_the_place_of_an_earlier_one() {
-        let mut file = OptionFile {
-            path: PathBuf::new(),
-            lines: Vec::new(),
-        };
+        let mut file = OptionFile { path: PathBuf::new(), lines: Vec::new() };
         file.set("--innodb-buffer-pool-size=64M");
         file.set("skip-log-bin");
         file.set("innodb_buffer_pool_size = 1G");
-        assert_eq!(
-            file.text(),
-            "[mysqld]\ninnodb_buffer_pool_size=1G\nskip_log_bin\n"
-        );
+        assert_eq!(file.text(), "[mysqld]\ninnodb_buffer_pool_size=1G\nskip_log_bin\n");
     }
 }

@@ -45,11 +45,7 @@ pub struct Own {
 impl Own {
     /// Describes an instance with the server's own defaults.
     pub fn new(kind: Kind) -> Self {
-        Own {
-            kind,
-            options: Vec::new(),
-            arguments: Vec::new(),
-        }
+        Own { kind, options: Vec::new(), arguments: Vec::new() }
     }
 
     /// Adds a line to the option file: `name=value` or `name`, with or without leading dashes.
@@ -200,12 +196,7 @@ fn hold_instances(kind: Kind) -> Result<lock::Lock> {
 
 /// Returns the process number in `own-PID-N`.
 fn owner_of(directory_name: &str) -> Option<u32> {
-    directory_name
-        .strip_prefix("own-")?
-        .split_once('-')?
-        .0
-        .parse()
-        .ok()
+    directory_name.strip_prefix("own-")?.split_once('-')?.0.parse().ok()
 }
 
 fn owner_lives(owner: u32, directory: &Path) -> bool {

@@ -24,9 +24,7 @@ pub(crate) fn serves(pid: u32, option_file: &Path) -> bool {
         return false;
     };
     let wanted = format!("--defaults-file={}", option_file.display());
-    command_line
-        .split(|&byte| byte == 0)
-        .any(|argument| argument == wanted.as_bytes())
+    command_line.split(|&byte| byte == 0).any(|argument| argument == wanted.as_bytes())
 }
 
 /// Returns every process that is a server with an option file below `directory`.
@@ -107,9 +105,7 @@ pub(crate) fn spawn(command: Command) -> Result<Child> {
         .unwrap_or_else(PoisonError::into_inner)
         .send((command, answer))
         .context("the thread that starts servers is gone")?;
-    let child = outcome
-        .recv()
-        .context("the thread that starts servers is gone")?;
+    let child = outcome.recv().context("the thread that starts servers is gone")?;
     child.context("cannot start the server process")
 }
 

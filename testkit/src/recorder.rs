@@ -63,13 +63,8 @@ impl Shared {
     fn record(&self, text: &str) {
         let mut state = self.lock();
         state.queries.push(text.to_owned());
-        let reached = state
-            .freeze_at
-            .is_some_and(|count| state.queries.len() >= count);
-        let matched = state
-            .freeze_on
-            .as_ref()
-            .is_some_and(|part| text.contains(part.as_str()));
+        let reached = state.freeze_at.is_some_and(|count| state.queries.len() >= count);
+        let matched = state.freeze_on.as_ref().is_some_and(|part| text.contains(part.as_str()));
         if reached || matched {
             state.frozen = true;
             self.changed.notify_all();
@@ -101,20 +96,13 @@ impl Recorder {
     /// When there is no free port.
     pub fn start_for_port(server_port: u16) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot listen")?;
-        let port = listener
-            .local_addr()
-            .context("cannot learn the port")?
-            .port();
+        let port = listener.local_addr().context("cannot learn the port")?.port();
         let shared = Arc::new(Shared::default());
         let thread = {
             let shared = Arc::clone(&shared);
             thread::spawn(move || accept(&listener, server_port, &shared))
         };
-        Ok(Recorder {
-            port,
-            shared,
-            thread: Some(thread),
-        })
+        Ok(Recorder { port, shared, thread: Some(thread) })
     }
 
     /// Returns the port that clients connect to.
@@ -289,10 +277,7 @@ fn take_out_of_greeting(packet: &mut [u8], bits: u32) {
     let low_at = after_version + name_bytes + 1 + 4 + 8 + 1;
     let high_at = low_at + 2 + 1 + 2;
     let bytes = bits.to_le_bytes();
-    for (at, byte) in [low_at, low_at + 1, high_at, high_at + 1]
-        .into_iter()
-        .zip(bytes)
-    {
+    for (at, byte) in [low_at, low_at + 1, high_at, high_at + 1].into_iter().zip(bytes) {
         if let Some(capabilities) = packet.get_mut(at) {
             *capabilities &= !byte;
         }
@@ -305,20 +290,10 @@ mod tests {
 
     #[test]
     fn statements_are_told_from_other_packets() {
-        assert_eq!(
-            statement(b"\x09\0\0\0\x03SELECT 1").as_deref(),
-            Some("SELECT 1")
-        );
-        assert_eq!(
-            statement(b"\x09\0\0\0\x16SELECT ?").as_deref(),
-            Some("SELECT ?")
-        );
+        assert_eq!(statement(b"\x09\0\0\0\x03SELECT 1").as_deref(), Some("SELECT 1"));
+        assert_eq!(statement(b"\x09\0\0\0\x16SELECT ?").as_deref(), Some("SELECT ?"));
         assert_eq!(statement(b"\x01\0\0\0\x0e"), None, "a ping");
-        assert_eq!(
-            statement(b"\x09\0\0\x03\x03SELECT 1"),
-            None,
-            "part of a login"
-        );
+        assert_eq!(statement(b"\x09\0\0\x03\x03SELECT 1"), None, "part of a login");
     }
 
     #[test]

@@ -40,16 +40,7 @@ impl Server {
     /// Describes a server that does not run yet.
     pub(crate) fn new(kind: Kind, life: Life, directory: PathBuf, port: u16) -> Self {
         let options = OptionFile::new(kind, &directory, port);
-        Server {
-            kind,
-            life,
-            directory,
-            port,
-            options,
-            arguments: Vec::new(),
-            child: None,
-            pid: 0,
-        }
+        Server { kind, life, directory, port, options, arguments: Vec::new(), child: None, pid: 0 }
     }
 
     /// Describes the shared server that process `pid` is.
@@ -202,13 +193,8 @@ impl Server {
         }
         self.options.write()?;
         let log = self.error_log();
-        let child = launch::server(
-            self.kind,
-            self.life,
-            self.options.path(),
-            &self.arguments,
-            &log,
-        )?;
+        let child =
+            launch::server(self.kind, self.life, self.options.path(), &self.arguments, &log)?;
         self.pid = child.id();
         self.child = Some(child);
         let answered = process::wait_until("the start", START_TIME_MAX, || {
@@ -221,9 +207,7 @@ impl Server {
             }
         });
         answered.map_err(|error| {
-            let error = self
-                .explain(error)
-                .context(format!("cannot start {}", self.name()));
+            let error = self.explain(error).context(format!("cannot start {}", self.name()));
             // A server that came too late must not answer for the next one.
             match self.kill9() {
                 Ok(()) => error,
@@ -238,8 +222,7 @@ impl Server {
     ///
     /// When it does not end in time; its log is quoted.
     pub fn stop(&mut self) -> Result<()> {
-        self.end(Signal::TERM)
-            .with_context(|| format!("cannot stop {}", self.name()))
+        self.end(Signal::TERM).with_context(|| format!("cannot stop {}", self.name()))
     }
 
     /// Kills the server as a crash would.
@@ -248,8 +231,7 @@ impl Server {
     ///
     /// When the kernel does not end it in time.
     pub fn kill9(&mut self) -> Result<()> {
-        self.end(Signal::KILL)
-            .with_context(|| format!("cannot kill {}", self.name()))
+        self.end(Signal::KILL).with_context(|| format!("cannot kill {}", self.name()))
     }
 
     /// Stops the server cleanly and starts it with the options it has.
@@ -271,6 +253,16 @@ impl Server {
         for option in options {
             self.options.set(option);
         }
+        self.restart()
+    }
+
+    /// Restarts without this option in the option file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::restart`].
+    pub fn restart_without(&mut self, option: &str) -> Result<()> {
+        self.options.remove(option);
         self.restart()
     }
 
@@ -300,9 +292,7 @@ impl Server {
         let Some(child) = &mut self.child else {
             return Ok(None);
         };
-        let status = child
-            .try_wait()
-            .context("cannot ask after the server process")?;
+        let status = child.try_wait().context("cannot ask after the server process")?;
         if status.is_some() {
             self.child = None;
         }
@@ -310,10 +300,7 @@ impl Server {
     }
 
     fn explain(&self, error: anyhow::Error) -> anyhow::Error {
-        anyhow!(
-            "{error:#}; the end of its log:\n{}",
-            command::tail(&self.error_log())
-        )
+        anyhow!("{error:#}; the end of its log:\n{}", command::tail(&self.error_log()))
     }
 }
 
@@ -326,10 +313,7 @@ impl Drop for Server {
             eprintln!("testkit: {error:#}");
         }
         if let Err(error) = fs::remove_dir_all(&self.directory) {
-            eprintln!(
-                "testkit: cannot remove {}: {error}",
-                self.directory.display()
-            );
+            eprintln!("testkit: cannot remove {}: {error}", self.directory.display());
         }
     }
 }

@@ -91,12 +91,7 @@ pub(crate) fn attached(kind: Kind) -> Option<&'static Server> {
     };
     let attach = || {
         let state = required(&format!("the shared {kind}"), up(kind))?;
-        Some(Server::attach(
-            kind,
-            places::shared(kind),
-            state.port,
-            state.pid,
-        ))
+        Some(Server::attach(kind, places::shared(kind), state.port, state.pid))
     };
     slot.get_or_init(attach).as_ref()
 }
@@ -112,11 +107,7 @@ fn clear(kind: Kind) -> Result<()> {
         process::signal(pid, rustix::process::Signal::KILL)?;
     }
     for path in [places::state(kind), directory] {
-        let result = if path.is_dir() {
-            fs::remove_dir_all(&path)
-        } else {
-            fs::remove_file(&path)
-        };
+        let result = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         match result {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(error).with_context(|| format!("cannot remove {}", path.display()));

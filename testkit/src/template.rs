@@ -51,13 +51,8 @@ pub(crate) fn copy(kind: Kind, directory: &Path) -> Result<()> {
     let to = path_str(&data)?;
     let instance = directory.file_name().unwrap_or_default().display();
     let name = format!("copy-{kind}-{instance}");
-    command::run(
-        &name,
-        COPY_TIME_MAX,
-        "cp",
-        &["-a", "--reflink=auto", &from, to],
-    )
-    .context("cannot copy the data directory")
+    command::run(&name, COPY_TIME_MAX, "cp", &["-a", "--reflink=auto", &from, to])
+        .context("cannot copy the data directory")
 }
 
 fn initialise_mysql(template: &Path) -> Result<()> {
@@ -106,9 +101,7 @@ fn stamp(kind: Kind) -> Result<String> {
     let metadata =
         fs::metadata(&program).with_context(|| format!("cannot see {}", program.display()))?;
     let modified = metadata.modified().context("no modification time")?;
-    let seconds = modified
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
+    let seconds = modified.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     Ok(format!("{} bytes, modified at {seconds}\n", metadata.len()))
 }
 

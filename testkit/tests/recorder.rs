@@ -52,10 +52,7 @@ fn a_frozen_answer_never_comes_until_it_is_thawed() {
         recorder.freeze_on("FROM DUAL");
         connection.query_drop("SELECT 3").unwrap();
         connection.query_drop("SELECT 4 FROM DUAL").unwrap_err();
-        assert_eq!(
-            recorder.queries().last().map(String::as_str),
-            Some("SELECT 4 FROM DUAL")
-        );
+        assert_eq!(recorder.queries().last().map(String::as_str), Some("SELECT 4 FROM DUAL"));
     }
 }
 

@@ -29,38 +29,24 @@ fn an_own_instance_is_set_restarted_and_removed(kind: Kind) {
     let Some(mut server) = own(kind, &["--innodb-buffer-pool-size=64M"]) else {
         return;
     };
-    assert_eq!(
-        server.variable("innodb_buffer_pool_size"),
-        (64 << 20).to_string()
-    );
+    assert_eq!(server.variable("innodb_buffer_pool_size"), (64 << 20).to_string());
     let path = server.sql(path_of_the_buffer_pool_size(kind))[0][0].clone();
     assert_eq!(path.as_deref(), server.option_file().to_str());
 
     // What the server says about itself is true outside its root.
     assert_eq!(Path::new(&server.variable("socket")), server.socket());
-    assert_eq!(
-        Path::new(&server.variable("datadir")),
-        server.datadir().join("")
-    );
+    assert_eq!(Path::new(&server.variable("datadir")), server.datadir().join(""));
     assert_eq!(server.variable("port"), server.port().to_string());
     let pid_file = std::fs::read_to_string(server.variable("pid_file")).unwrap();
     assert_eq!(pid_file.trim(), server.pid().to_string());
 
     server.sql("CREATE DATABASE kept; CREATE TABLE kept.t (i INT); INSERT INTO kept.t VALUES (7)");
-    server
-        .restart_with(&["innodb-buffer-pool-size=96M"])
-        .unwrap();
-    assert_eq!(
-        server.variable("innodb_buffer_pool_size"),
-        (96 << 20).to_string()
-    );
+    server.restart_with(&["innodb-buffer-pool-size=96M"]).unwrap();
+    assert_eq!(server.variable("innodb_buffer_pool_size"), (96 << 20).to_string());
     server.kill9().unwrap();
     assert!(!server.is_running());
     server.start().unwrap();
-    assert_eq!(
-        server.sql("SELECT i, NULL FROM kept.t"),
-        [[Some("7".to_owned()), None]]
-    );
+    assert_eq!(server.sql("SELECT i, NULL FROM kept.t"), [[Some("7".to_owned()), None]]);
 
     let (pid, directory) = (server.pid(), server.directory().to_owned());
     drop(server);
@@ -100,15 +86,9 @@ fn a_server_that_does_not_start_quotes_its_log() {
         if own(kind, &[]).is_none() {
             continue;
         }
-        let error = Own::new(kind)
-            .option("no-such-option=1")
-            .try_start()
-            .unwrap_err();
+        let error = Own::new(kind).option("no-such-option=1").try_start().unwrap_err();
         let message = format!("{error:#}");
-        assert!(
-            message.contains("unknown variable 'no_such_option=1'"),
-            "{message}"
-        );
+        assert!(message.contains("unknown variable 'no_such_option=1'"), "{message}");
     }
 }
 
@@ -168,25 +148,16 @@ fn kill_9_of_the_owner_leaves_no_server() {
         std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|command| !command.is_empty())
     };
     while pids.iter().any(alive) {
-        assert!(
-            start.elapsed() < Duration::from_secs(10),
-            "servers survive their owner"
-        );
+        assert!(start.elapsed() < Duration::from_secs(10), "servers survive their owner");
         std::thread::sleep(Duration::from_millis(20));
     }
     // Their directories are left to the next start, of which there may have been some by now.
     for kind in Kind::ALL {
         innopool_testkit::own::remove_stale(kind).unwrap();
         let directory = innopool_testkit::places::kind(kind);
-        let left = std::fs::read_dir(directory)
-            .unwrap()
-            .flatten()
-            .any(|entry| {
-                entry
-                    .file_name()
-                    .to_string_lossy()
-                    .starts_with(&format!("own-{victim_pid}-"))
-            });
+        let left = std::fs::read_dir(directory).unwrap().flatten().any(|entry| {
+            entry.file_name().to_string_lossy().starts_with(&format!("own-{victim_pid}-"))
+        });
         assert!(!left);
     }
 }
@@ -201,12 +172,7 @@ fn sysbench_talks_to_both() {
         server.sql("CREATE DATABASE sbtest");
         let run = |command: &str| {
             let output = Command::new(&program)
-                .args([
-                    "--db-driver=mysql",
-                    "--mysql-user=root",
-                    "--table-size=100",
-                    "--events=10",
-                ])
+                .args(["--db-driver=mysql", "--mysql-user=root", "--table-size=100", "--events=10"])
                 .arg(format!("--mysql-socket={}", server.socket().display()))
                 .args(["oltp_read_only", command])
                 .output()

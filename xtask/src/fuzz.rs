@@ -38,12 +38,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Fuzzes every target.
     pub(crate) fn all_targets(seconds: u32) -> Self {
-        Arguments {
-            target: None,
-            seconds,
-            input: None,
-            keep: false,
-        }
+        Arguments { target: None, seconds, input: None, keep: false }
     }
 }
 
@@ -86,29 +81,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let input = std::path::absolute(input).context("cannot tell the current directory")?;
             succeed(program(&binaries.join(&targets[0]).display().to_string()).arg(input))
         }
-        (None, true) => targets
-            .iter()
-            .try_for_each(|target| keep(&binaries, target)),
+        (None, true) => targets.iter().try_for_each(|target| keep(&binaries, target)),
         (None, false) => fuzz_all(&binaries, targets, arguments.seconds),
     }
 }
 
 /// Returns the names of the binaries of the fuzz package.
 fn targets() -> Result<Vec<String>> {
-    let arguments = [
-        "metadata",
-        "--manifest-path",
-        MANIFEST,
-        "--no-deps",
-        "--format-version",
-        "1",
-    ];
+    let arguments = ["metadata", "--manifest-path", MANIFEST, "--no-deps", "--format-version", "1"];
     let text = output(cargo().args(arguments))?;
     let metadata: serde_json::Value =
         serde_json::from_str(&text).context("cargo metadata is no JSON")?;
-    let targets = metadata["packages"][0]["targets"]
-        .as_array()
-        .context("no targets")?;
+    let targets = metadata["packages"][0]["targets"].as_array().context("no targets")?;
     let is_binary = |target: &&serde_json::Value| target["kind"][0] == "bin";
     let name = |target: &serde_json::Value| Some(target["name"].as_str()?.to_owned());
     Ok(targets.iter().filter(is_binary).filter_map(name).collect())
@@ -126,31 +110,20 @@ fn build(targets: &[String]) -> Result<PathBuf> {
     let mut command = cargo();
     command.args(["build", "--release", "--manifest-path", MANIFEST]);
     // With an explicit target, build scripts and procedural macros stay without instrumentation.
-    command
-        .args(["--target", host, "--target-dir"])
-        .arg(&directory);
+    command.args(["--target", host, "--target-dir"]).arg(&directory);
     for target in targets {
         command.args(["--bin", target]);
     }
-    command
-        .env("RUSTFLAGS", INSTRUMENTATION.join(" "))
-        .env_remove("CARGO_ENCODED_RUSTFLAGS");
+    command.env("RUSTFLAGS", INSTRUMENTATION.join(" ")).env_remove("CARGO_ENCODED_RUSTFLAGS");
     succeed(&mut command)?;
     Ok(directory.join(host).join("release"))
 }
 
 /// Fuzzes the targets, as many at a time as there are processors, and reports every crash.
 fn fuzz_all(binaries: &Path, targets: Vec<String>, seconds: u32) -> Result<()> {
-    let workers = thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(targets.len());
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(targets.len());
     let queue = Mutex::new(VecDeque::from(targets));
-    let next = || {
-        queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front()
-    };
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let work = || {
         let mut failures = 0_usize;
         while let Some(target) = next() {
@@ -166,10 +139,7 @@ fn fuzz_all(binaries: &Path, targets: Vec<String>, seconds: u32) -> Result<()> {
     };
     let failures: usize = thread::scope(|scope| {
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap_or(1))
-            .sum()
+        workers.into_iter().map(|worker| worker.join().unwrap_or(1)).sum()
     });
     if failures > 0 {
         bail!("{failures} fuzz targets failed");
@@ -194,13 +164,8 @@ fn fuzz(binaries: &Path, target: &str, seconds: u32) -> Result<String> {
     }
     // New inputs go to the first directory.
     command.arg(&places.found).arg(&places.kept);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(log);
-    let status = command
-        .status()
-        .with_context(|| format!("cannot run {target}"))?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    let status = command.status().with_context(|| format!("cannot run {target}"))?;
     let text = fs::read(&places.log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     if status.success() {
@@ -208,17 +173,12 @@ fn fuzz(binaries: &Path, target: &str, seconds: u32) -> Result<String> {
     }
     let lines: Vec<&str> = text.lines().collect();
     let tail = lines[lines.len().saturating_sub(TAIL_LINES_MAX)..].join("\n    ");
-    let artifact = text
-        .lines()
-        .find_map(|line| line.split_once("Test unit written to "));
+    let artifact = text.lines().find_map(|line| line.split_once("Test unit written to "));
     let again = match artifact {
         Some((_, file)) => {
             let file = Path::new(file);
             let file = file.strip_prefix(places::workspace()).unwrap_or(file);
-            format!(
-                "to reproduce: cargo xtask fuzz {target} --input {}",
-                file.display()
-            )
+            format!("to reproduce: cargo xtask fuzz {target} --input {}", file.display())
         }
         None => format!("the whole log: {}", places.log.display()),
     };
@@ -233,19 +193,10 @@ fn keep(binaries: &Path, target: &str) -> Result<()> {
     let log = File::create(&places.log)
         .with_context(|| format!("cannot create {}", places.log.display()))?;
     let mut command = program(&binaries.join(target).display().to_string());
-    command
-        .arg("-merge=1")
-        .arg(format!("-max_len={INPUT_BYTES_MAX}"));
-    command
-        .arg(&places.kept)
-        .arg(&places.found)
-        .stdout(Stdio::null())
-        .stderr(log);
+    command.arg("-merge=1").arg(format!("-max_len={INPUT_BYTES_MAX}"));
+    command.arg(&places.kept).arg(&places.found).stdout(Stdio::null()).stderr(log);
     succeed(&mut command).with_context(|| format!("see {}", places.log.display()))?;
-    println!(
-        "{target}: {before} kept before, {} now",
-        count(&places.kept)
-    );
+    println!("{target}: {before} kept before, {} now", count(&places.kept));
     Ok(())
 }
 
@@ -267,9 +218,7 @@ impl Places {
             found: root.join("target/fuzz-corpus").join(target),
             artifacts: root.join("fuzz/artifacts").join(target),
             dictionary: root.join("fuzz/dict").join(format!("{target}.dict")),
-            log: root
-                .join("target/fuzz-corpus")
-                .join(format!("{target}.log")),
+            log: root.join("target/fuzz-corpus").join(format!("{target}.log")),
         };
         for directory in [&places.kept, &places.found, &places.artifacts] {
             fs::create_dir_all(directory)

@@ -29,48 +29,23 @@ struct Stage {
 }
 
 const STAGES: [Stage; 7] = [
-    Stage {
-        name: "prepare",
-        again: "cargo xtask servers up",
-        run: prepare,
-        in_quick: true,
-    },
-    Stage {
-        name: "format",
-        again: "cargo fmt --all --check",
-        run: format,
-        in_quick: true,
-    },
+    Stage { name: "prepare", again: "cargo xtask servers up", run: prepare, in_quick: true },
+    Stage { name: "format", again: "cargo fmt --all --check", run: format, in_quick: true },
     Stage {
         name: "lint",
         again: "cargo clippy --workspace --all-targets -- -D warnings",
         run: lint,
         in_quick: true,
     },
-    Stage {
-        name: "tests",
-        again: "cargo test --workspace",
-        run: tests,
-        in_quick: true,
-    },
+    Stage { name: "tests", again: "cargo test --workspace", run: tests, in_quick: true },
     Stage {
         name: "docs",
         again: "RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps",
         run: docs,
         in_quick: true,
     },
-    Stage {
-        name: "tidy",
-        again: "cargo xtask tidy",
-        run: tidy::run,
-        in_quick: true,
-    },
-    Stage {
-        name: "fuzz",
-        again: "cargo xtask fuzz",
-        run: fuzz,
-        in_quick: false,
-    },
+    Stage { name: "tidy", again: "cargo xtask tidy", run: tidy::run, in_quick: true },
+    Stage { name: "fuzz", again: "cargo xtask fuzz", run: fuzz, in_quick: false },
 ];
 
 /// Runs `cargo xtask test`.
@@ -79,10 +54,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let were_up = Kind::ALL.map(|kind| shared::status(kind).is_some());
     let mut times: Vec<(&Stage, Duration)> = Vec::new();
     let mut failure = None;
-    for stage in STAGES
-        .iter()
-        .filter(|stage| stage.in_quick || !arguments.quick)
-    {
+    for stage in STAGES.iter().filter(|stage| stage.in_quick || !arguments.quick) {
         println!("\n== {} ==", stage.name);
         let stage_start = Instant::now();
         let result = (stage.run)();
@@ -95,18 +67,13 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let stopped = stop(were_up);
     println!("\n== summary ==");
     for (stage, time) in &times {
-        let failed = failure
-            .as_ref()
-            .is_some_and(|(failed, _)| failed.name == stage.name);
+        let failed = failure.as_ref().is_some_and(|(failed, _)| failed.name == stage.name);
         let verdict = if failed { "FAILED" } else { "ok" };
         println!("{:<8} {:>6.1} s  {verdict}", stage.name, time.as_secs_f64());
     }
     println!("{:<8} {:>6.1} s", "all", start.elapsed().as_secs_f64());
     match failure {
-        Some((stage, error)) => Err(anyhow!(
-            "{error:#}\nto run this stage again: {}",
-            stage.again
-        )),
+        Some((stage, error)) => Err(anyhow!("{error:#}\nto run this stage again: {}", stage.again)),
         None => stopped,
     }
 }
@@ -148,14 +115,7 @@ fn format() -> Result<()> {
 }
 
 fn lint() -> Result<()> {
-    let arguments = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
+    let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     succeed(cargo().args(arguments))
 }
 

@@ -1,13 +1,7 @@
 //! Everything a contributor types: `cargo xtask COMMAND`.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "a command line tool prints its results"
-)]
-#![allow(
-    clippy::print_stderr,
-    reason = "a command line tool prints its progress"
-)]
+#![allow(clippy::print_stdout, reason = "a command line tool prints its results")]
+#![allow(clippy::print_stderr, reason = "a command line tool prints its progress")]
 
 mod fuzz;
 mod gate;

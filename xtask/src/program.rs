@@ -32,9 +32,7 @@ pub(crate) fn cargo() -> Command {
 /// Runs a command to its end, with its output on the terminal.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let name = name(command);
-    let status = command
-        .status()
-        .with_context(|| format!("cannot run {name}"))?;
+    let status = command.status().with_context(|| format!("cannot run {name}"))?;
     if !status.success() {
         bail!("{name} failed ({status})");
     }
@@ -44,9 +42,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
 /// Runs a command to its end, and returns what it says on standard output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let name = name(command);
-    let output = command
-        .output()
-        .with_context(|| format!("cannot run {name}"))?;
+    let output = command.output().with_context(|| format!("cannot run {name}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("{name} failed ({}): {}", output.status, said.trim());
@@ -57,8 +53,5 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 /// Names a program in a message, without the directory that it was found in.
 fn name(command: &Command) -> String {
     let path = Path::new(command.get_program());
-    path.file_name()
-        .unwrap_or(path.as_os_str())
-        .display()
-        .to_string()
+    path.file_name().unwrap_or(path.as_os_str()).display().to_string()
 }

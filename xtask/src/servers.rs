@@ -26,14 +26,7 @@ pub(crate) fn run(action: Action) -> Result<()> {
                 if stale > 0 {
                     println!("{kind}: removed {stale} left by killed test runs");
                 }
-                println!(
-                    "{kind}: {}",
-                    if shared::down(kind)? {
-                        "stopped"
-                    } else {
-                        "was down"
-                    }
-                );
+                println!("{kind}: {}", if shared::down(kind)? { "stopped" } else { "was down" });
             }
             Action::Status => match shared::status(kind) {
                 Some(state) => print(&state),

@@ -28,13 +28,7 @@ const NEEDED: [&str; 3] = ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT"];
 /// Runs `cargo xtask tidy`.
 pub(crate) fn run() -> Result<()> {
     // Files that are not added yet count, so that the check before a commit is about the commit.
-    let listing = [
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ];
+    let listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = output(program("git").args(listing)).context("cannot list the files")?;
     let paths: Vec<&str> = listed.split_terminator('\0').collect();
     let mut problems = missing(&paths);
@@ -50,11 +44,7 @@ pub(crate) fn run() -> Result<()> {
         println!("{problem}");
     }
     if !problems.is_empty() {
-        bail!(
-            "{} problems in {} files looked at",
-            problems.len(),
-            paths.len()
-        );
+        bail!("{} problems in {} files looked at", problems.len(), paths.len());
     }
     println!("{} files are tidy", paths.len());
     Ok(())
@@ -62,18 +52,14 @@ pub(crate) fn run() -> Result<()> {
 
 fn missing(paths: &[&str]) -> Vec<String> {
     let absent = NEEDED.iter().filter(|needed| !paths.contains(needed));
-    absent
-        .map(|needed| format!("{needed}: is missing"))
-        .collect()
+    absent.map(|needed| format!("{needed}: is missing")).collect()
 }
 
 /// Adds what is wrong with one file, each with its place.
 fn check(path: &str, text: &str, problems: &mut Vec<String>) {
-    let verbatim = Path::new(path).components().any(|part| {
-        part.as_os_str()
-            .to_str()
-            .is_some_and(|name| VERBATIM.contains(&name))
-    });
+    let verbatim = Path::new(path)
+        .components()
+        .any(|part| part.as_os_str().to_str().is_some_and(|name| VERBATIM.contains(&name)));
     if verbatim || path.ends_with(".snap") {
         return;
     }
@@ -93,14 +79,10 @@ fn check(path: &str, text: &str, problems: &mut Vec<String>) {
 fn check_rust(path: &str, text: &str, problems: &mut Vec<String>) {
     let lines = text.lines().count();
     if lines > RUST_LINES_MAX {
-        problems.push(format!(
-            "{path}: {lines} lines, of at most {RUST_LINES_MAX}"
-        ));
+        problems.push(format!("{path}: {lines} lines, of at most {RUST_LINES_MAX}"));
     }
     if !text.starts_with("//! ") {
-        problems.push(format!(
-            "{path}:1: does not start by saying what it is for (`//! ...`)"
-        ));
+        problems.push(format!("{path}:1: does not start by saying what it is for (`//! ...`)"));
     }
     for (index, line) in text.lines().enumerate() {
         let place = format!("{path}:{}", index + 1);
@@ -129,10 +111,7 @@ mod tests {
         assert_eq!(problems("a.rs", clean), [""; 0]);
         assert_eq!(
             problems("a.md", "x \ny\r\n"),
-            [
-                "a.md:1: white space at the end",
-                "a.md:2: white space at the end",
-            ]
+            ["a.md:1: white space at the end", "a.md:2: white space at the end",]
         );
         assert_eq!(problems("a.md", "x"), ["a.md: the last line has no end"]);
         assert_eq!(problems("a.rs", "//! Why.\n\tx\n"), ["a.rs:2: a tab"]);
@@ -153,9 +132,6 @@ mod tests {
 
     #[test]
     fn missing_files_are_named() {
-        assert_eq!(
-            missing(&["Cargo.lock", "LICENSE-MIT"]),
-            ["LICENSE-APACHE: is missing"]
-        );
+        assert_eq!(missing(&["Cargo.lock", "LICENSE-MIT"]), ["LICENSE-APACHE: is missing"]);
     }
 }

@@ -23,9 +23,7 @@ impl Entry {
     /// The thresholds of this finding.
     pub fn thresholds(&self) -> impl Iterator<Item = &'static Threshold> + use<> {
         let code = self.code;
-        thresholds::ALL
-            .iter()
-            .filter(move |threshold| threshold.code == code)
+        thresholds::ALL.iter().filter(move |threshold| threshold.code == code)
     }
 }
 
@@ -44,10 +42,7 @@ pub const ALL: &[Entry] = &[
               nobody asks back is no finding.",
         action: "Shrink the pool to its memory budget, or find what else uses the memory. Where \
               memory is free while the server swaps, a NUMA node is full: interleave.",
-        sources: &[
-            "proc(5), proc_vmstat(5)",
-            "jcole.us: MySQL swap insanity and NUMA (2010)",
-        ],
+        sources: &["proc(5), proc_vmstat(5)", "jcole.us: MySQL swap insanity and NUMA (2010)"],
     },
     Entry {
         code: "pool-over-memory-budget",
@@ -84,10 +79,7 @@ pub const ALL: &[Entry] = &[
         how: "The same words of Innodb_buffer_pool_resize_status at every sample of at least \
               five seconds; or three retries in the error log without an end.",
         action: "Find the oldest transactions and end them.",
-        sources: &[
-            "MySQL manual: Resizing the InnoDB buffer pool online",
-            "MySQL bug 81615",
-        ],
+        sources: &["MySQL manual: Resizing the InnoDB buffer pool online", "MySQL bug 81615"],
     },
     Entry {
         code: "resize-running",
@@ -331,10 +323,7 @@ pub const ALL: &[Entry] = &[
         why: "The setting looks as if it did something.",
         how: "More than one instance set for a pool below 1 GB, or on MariaDB from 10.5.1.",
         action: "Remove the setting.",
-        sources: &[
-            "MySQL manual: innodb_buffer_pool_instances",
-            "MariaDB: removed in 10.6.0",
-        ],
+        sources: &["MySQL manual: innodb_buffer_pool_instances", "MariaDB: removed in 10.6.0"],
     },
     Entry {
         code: "settings-drift",
@@ -389,11 +378,7 @@ mod tests {
     fn every_threshold_belongs_to_an_entry() {
         for threshold in thresholds::ALL {
             assert!(find(threshold.code).is_some(), "{}", threshold.code);
-            assert!(
-                !threshold.reason.is_empty(),
-                "{} has no reason",
-                threshold.figure
-            );
+            assert!(!threshold.reason.is_empty(), "{} has no reason", threshold.figure);
         }
     }
 }

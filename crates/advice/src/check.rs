@@ -31,14 +31,8 @@ pub fn check(observation: &Observation) -> Report {
     for rule in rules::ALL {
         match (rule.judge)(&facts) {
             Verdict::Found(finding) => report.findings.push(*finding),
-            Verdict::Fine(summary) => report.fine.push(FineReport {
-                code: rule.code,
-                summary,
-            }),
-            Verdict::Unknown(why) => report.unknown.push(UnknownReport {
-                code: rule.code,
-                why,
-            }),
+            Verdict::Fine(summary) => report.fine.push(FineReport { code: rule.code, summary }),
+            Verdict::Unknown(why) => report.unknown.push(UnknownReport { code: rule.code, why }),
             Verdict::NotApplicable => {}
         }
     }
@@ -108,12 +102,23 @@ fn not_read(observation: &Observation) -> Vec<NotReadReport> {
     let mut list: Vec<_> = observation
         .not_read
         .iter()
-        .map(|item| NotReadReport {
-            what: item.what.clone(),
-            why: item.why.clone(),
-        })
+        .map(|item| NotReadReport { what: item.what.clone(), why: item.why.clone() })
         .collect();
+    list.extend(cut_status_text(observation));
     list.sort();
     list.dedup();
     list
+}
+
+/// A status text that ends before its pool section, as servers cut it after a long list of locks.
+fn cut_status_text(observation: &Observation) -> Option<NotReadReport> {
+    let text = observation.latest().innodb_status.as_ref()?;
+    text.pool.is_none().then(|| NotReadReport {
+        what: "the buffer pool section of the InnoDB status text".to_owned(),
+        why: format!(
+            "{} ends before it: servers cut the text at 64,000 bytes. Read \
+             information_schema.INNODB_BUFFER_POOL_STATS instead",
+            text.place
+        ),
+    })
 }

@@ -5,6 +5,14 @@ use innopool_target::effective_size::MARIADB_WITHOUT_CHUNKS;
 use innopool_target::variables::Origin;
 use innopool_target::{Evidence, Flavor, Version};
 
+/// Variables that MySQL does not let anybody persist (seen on 9.7.4, error 1238).
+const NOT_PERSISTABLE: &[&str] = &[
+    "innodb_buffer_pool_load_at_startup",
+    "innodb_dedicated_server",
+    "innodb_doublewrite",
+    "innodb_read_only",
+];
+
 /// How to say things to one server.
 pub(crate) struct Dialect<'e> {
     evidence: &'e Evidence,
@@ -29,6 +37,10 @@ impl<'e> Dialect<'e> {
         self.mysql_since(8, 0, 0)
     }
 
+    fn can_persist_this(&self, variable: &str) -> bool {
+        self.can_persist() && !NOT_PERSISTABLE.contains(&variable)
+    }
+
     /// The pool can be resized online: MySQL 5.7.5, MariaDB 10.2.2.
     pub(crate) fn can_resize(&self) -> bool {
         match self.flavor() {
@@ -47,11 +59,9 @@ impl<'e> Dialect<'e> {
     pub(crate) fn has_chunks(&self) -> bool {
         match self.flavor() {
             Flavor::Mariadb => self.evidence.server.at_least(10, 2, 2) && !self.has_size_max(),
-            Flavor::Unknown => self
-                .evidence
-                .variables
-                .get("innodb_buffer_pool_chunk_size")
-                .is_some(),
+            Flavor::Unknown => {
+                self.evidence.variables.get("innodb_buffer_pool_chunk_size").is_some()
+            }
             _ => self.mysql_since(5, 7, 5),
         }
     }
@@ -64,11 +74,8 @@ impl<'e> Dialect<'e> {
     /// The server throttles the warm-up load to `innodb_io_capacity`: MySQL and Percona always,
     /// MariaDB before 10.5.19, 10.6.12 and 10.11.2.
     pub(crate) fn load_is_throttled(&self) -> bool {
-        const FREED: [Version; 3] = [
-            Version::new(10, 5, 19),
-            Version::new(10, 6, 12),
-            Version::new(10, 11, 2),
-        ];
+        const FREED: [Version; 3] =
+            [Version::new(10, 5, 19), Version::new(10, 6, 12), Version::new(10, 11, 2)];
         match self.flavor() {
             Flavor::Mariadb => !self.evidence.server.mariadb_has(&FREED),
             Flavor::Unknown => false,
@@ -89,16 +96,9 @@ impl<'e> Dialect<'e> {
     /// The variable that sets the redo log's size, and whether it can be changed online.
     pub(crate) fn redo_variable(&self) -> (&'static str, bool) {
         match self.flavor() {
-            Flavor::Mariadb => (
-                "innodb_log_file_size",
-                self.evidence.server.at_least(10, 9, 0),
-            ),
+            Flavor::Mariadb => ("innodb_log_file_size", self.evidence.server.at_least(10, 9, 0)),
             _ if self.mysql_since(8, 0, 30)
-                || self
-                    .evidence
-                    .variables
-                    .get("innodb_redo_log_capacity")
-                    .is_some() =>
+                || self.evidence.variables.get("innodb_redo_log_capacity").is_some() =>
             {
                 ("innodb_redo_log_capacity", true)
             }
@@ -108,7 +108,7 @@ impl<'e> Dialect<'e> {
 
     /// A change of a dynamic variable that lasts, as lines to type.
     pub(crate) fn set(&self, variable: &str, value: &str) -> String {
-        if self.can_persist() {
+        if self.can_persist_this(variable) {
             return format!("SET PERSIST {variable} = {value};");
         }
         if self.flavor() == Flavor::Unknown {
@@ -126,10 +126,8 @@ impl<'e> Dialect<'e> {
 
     /// A change that takes effect at the next start, as lines to type.
     pub(crate) fn set_for_restart(&self, variable: &str, value: &str) -> String {
-        if self.can_persist() {
-            let value = if value
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() && !c.is_alphabetic())
+        if self.can_persist_this(variable) {
+            let value = if value.chars().all(|c| c.is_ascii_alphanumeric() && !c.is_alphabetic())
                 || matches!(value, "ON" | "OFF")
             {
                 value.to_owned()
@@ -138,10 +136,7 @@ impl<'e> Dialect<'e> {
             };
             return format!("SET PERSIST_ONLY {variable} = {value};\nthen restart the server");
         }
-        format!(
-            "in {}:\n{variable} = {value}\nthen restart the server",
-            self.file_of(variable)
-        )
+        format!("in {}:\n{variable} = {value}\nthen restart the server", self.file_of(variable))
     }
 
     /// The option file a variable was set in, or where it belongs.

@@ -40,15 +40,7 @@ impl<'o> Facts<'o> {
             },
         };
         let budget = Budget::of(now, &pool);
-        Self {
-            observation,
-            now,
-            interval,
-            basis,
-            budget,
-            dialect: Dialect::new(now),
-            pool,
-        }
+        Self { observation, now, interval, basis, budget, dialect: Dialect::new(now), pool }
     }
 
     /// The server's identity.
@@ -58,9 +50,7 @@ impl<'o> Facts<'o> {
 
     /// The interval we watched; `None` when the rates are since start-up.
     pub(crate) fn watched(&self) -> Option<&Interval> {
-        self.interval
-            .as_ref()
-            .filter(|_| self.basis == Basis::Interval)
+        self.interval.as_ref().filter(|_| self.basis == Basis::Interval)
     }
 
     /// A rate of the interval, whichever basis it has.
@@ -81,18 +71,10 @@ impl<'o> Facts<'o> {
     pub(crate) fn spare_pages(&self) -> Option<u64> {
         let free = self.pool.pages_free.as_ref()?.value;
         let total = self.pool.pages_total.as_ref()?.value;
-        let instances = self
-            .pool
-            .instances
-            .as_ref()
-            .map_or(1, |fact| fact.value.max(1));
+        let instances = self.pool.instances.as_ref().map_or(1, |fact| fact.value.max(1));
         let depth = self.now.setting_bytes("innodb_lru_scan_depth").map_or_else(
             || {
-                if self.server().flavor == innopool_target::Flavor::Mariadb {
-                    1536
-                } else {
-                    1024
-                }
+                if self.server().flavor == innopool_target::Flavor::Mariadb { 1536 } else { 1024 }
             },
             |fact| fact.value,
         );
@@ -129,12 +111,8 @@ impl<'o> Facts<'o> {
             .filter_map(|sample| sample.status.count(name))
             .map(|fact| fact.value as f64)
             .collect();
-        (values.len() >= 3).then(|| {
-            (
-                values.iter().sum::<f64>() / values.len() as f64,
-                values.len(),
-            )
-        })
+        (values.len() >= 3)
+            .then(|| (values.iter().sum::<f64>() / values.len() as f64, values.len()))
     }
 
     /// The light samples.
@@ -144,21 +122,13 @@ impl<'o> Facts<'o> {
 
     /// State of the warm-up load, with its source; `None` when not printed.
     pub(crate) fn load_state(&self) -> Option<Fact<LoadState>> {
-        let text = self
-            .now
-            .status
-            .text("innodb_buffer_pool_load_status")?
-            .clone();
+        let text = self.now.status.text("innodb_buffer_pool_load_status")?.clone();
         Some(text.map(|text| LoadState::parse(&text)))
     }
 
     /// State of a resize, with its source; `None` when not printed.
     pub(crate) fn resize_state(&self) -> Option<Fact<ResizeState>> {
-        let text = self
-            .now
-            .status
-            .text("innodb_buffer_pool_resize_status")?
-            .clone();
+        let text = self.now.status.text("innodb_buffer_pool_resize_status")?.clone();
         Some(text.map(|text| ResizeState::parse(&text)))
     }
 

@@ -56,12 +56,7 @@ impl EvidenceItem {
         value: impl Into<serde_json::Value>,
         source: impl Into<String>,
     ) -> Self {
-        Self {
-            name: name.to_owned(),
-            value: value.into(),
-            unit,
-            source: source.into(),
-        }
+        Self { name: name.to_owned(), value: value.into(), unit, source: source.into() }
     }
 }
 
@@ -111,8 +106,7 @@ impl Finding {
         unit: &'static str,
         fact: Option<&Fact<T>>,
     ) -> Self {
-        self.evidence
-            .extend(fact.map(|fact| EvidenceItem::of(name, unit, fact)));
+        self.evidence.extend(fact.map(|fact| EvidenceItem::of(name, unit, fact)));
         self
     }
 

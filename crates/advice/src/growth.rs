@@ -27,9 +27,7 @@ pub(crate) enum Growth {
 
 /// The next size for a pool of `size_bytes`.
 pub(crate) fn grow(facts: &Facts<'_>, size_bytes: u64) -> Growth {
-    let wanted = facts
-        .data_bytes()
-        .map(|data| data.saturating_add(data / 10));
+    let wanted = facts.data_bytes().map(|data| data.saturating_add(data / 10));
     let Some(budget) = &facts.budget else {
         let bytes = round_to_unit(facts, size_bytes.saturating_mul(2));
         let reason =
@@ -59,8 +57,13 @@ pub(crate) fn grow(facts: &Facts<'_>, size_bytes: u64) -> Growth {
         Some(wanted) if wanted <= ceiling => {
             format!("grow to {}: all data and a tenth more", words::bytes(bytes))
         }
+        _ if ceiling < budget.pool_bytes => format!(
+            "grow towards {}: three quarters of memory, for parts of its budget of {} are assumed",
+            words::bytes(bytes),
+            words::bytes(budget.pool_bytes)
+        ),
         _ => format!(
-            "grow towards {}: the most its memory budget allows ({})",
+            "grow towards {}: its memory budget allows {}",
             words::bytes(bytes),
             words::bytes(budget.pool_bytes)
         ),
@@ -72,22 +75,10 @@ pub(crate) fn grow(facts: &Facts<'_>, size_bytes: u64) -> Growth {
 pub(crate) fn round_to_unit(facts: &Facts<'_>, bytes: u64) -> u64 {
     let unit = unit_bytes(facts);
     let down = bytes / unit * unit;
-    let down = if down == 0 {
-        bytes.div_ceil(unit) * unit
-    } else {
-        down
-    };
+    let down = if down == 0 { bytes.div_ceil(unit) * unit } else { down };
     // MySQL refuses to go below 1 GB with several instances.
-    let several = facts
-        .pool
-        .instances
-        .as_ref()
-        .is_some_and(|fact| fact.value > 1);
-    if several && down < GIB && facts.dialect.has_chunks() {
-        GIB
-    } else {
-        down
-    }
+    let several = facts.pool.instances.as_ref().is_some_and(|fact| fact.value > 1);
+    if several && down < GIB && facts.dialect.has_chunks() { GIB } else { down }
 }
 
 /// Sizes are multiples of chunk times instances where chunks exist, of 1 MB elsewhere.
@@ -99,18 +90,10 @@ pub(crate) fn unit_bytes(facts: &Facts<'_>) -> u64 {
         .filter(|bytes| *bytes >= MIB)
         .unwrap_or(128 * MIB);
     if !facts.dialect.has_chunks() {
-        return if facts.dialect.has_size_max() {
-            MIB
-        } else {
-            128 * MIB
-        };
+        return if facts.dialect.has_size_max() { MIB } else { 128 * MIB };
     }
     let instances = if facts.dialect.has_instances() {
-        facts
-            .pool
-            .instances
-            .as_ref()
-            .map_or(1, |fact| fact.value.clamp(1, 64))
+        facts.pool.instances.as_ref().map_or(1, |fact| fact.value.clamp(1, 64))
     } else {
         1
     };

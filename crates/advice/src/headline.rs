@@ -8,10 +8,7 @@ use crate::words;
 
 /// Says what matters most about this pool.
 pub(crate) fn of(facts: &Facts<'_>, report: &Report) -> String {
-    let first = report
-        .findings
-        .iter()
-        .find(|finding| finding.severity > Severity::Notice);
+    let first = report.findings.iter().find(|finding| finding.severity > Severity::Notice);
     let mut text = match first.map(|finding| finding.code) {
         None => calm(facts, report),
         Some("pool-too-small" | "pool-default-size") => too_small(facts),
@@ -28,11 +25,7 @@ pub(crate) fn of(facts: &Facts<'_>, report: &Report) -> String {
 }
 
 fn too_small(facts: &Facts<'_>) -> String {
-    let size = facts
-        .pool
-        .size_bytes
-        .as_ref()
-        .map_or_else(String::new, |f| words::bytes(f.value));
+    let size = facts.pool.size_bytes.as_ref().map_or_else(String::new, |f| words::bytes(f.value));
     let memory = facts
         .budget
         .as_ref()
@@ -48,10 +41,7 @@ fn too_small(facts: &Facts<'_>) -> String {
         ),
         Some(ReadCost::InFlight(reads)) => (
             false,
-            format!(
-                " At any moment {} requests wait for the disk.",
-                words::rate(reads.value)
-            ),
+            format!(" At any moment {} requests wait for the disk.", words::rate(reads.value)),
         ),
         Some(ReadCost::HitPerMille(hits)) => (
             hits.value < 900,
@@ -67,13 +57,7 @@ fn too_small(facts: &Facts<'_>) -> String {
 }
 
 fn others(report: &Report) -> String {
-    let count = |severity| {
-        report
-            .findings
-            .iter()
-            .filter(|f| f.severity == severity)
-            .count()
-    };
+    let count = |severity| report.findings.iter().filter(|f| f.severity == severity).count();
     let (critical, warnings) = (count(Severity::Critical), count(Severity::Warning));
     let things = |number: usize, what: &str| match number {
         1 => format!("1 {what}"),
@@ -86,11 +70,7 @@ fn others(report: &Report) -> String {
         ),
         (critical, 0) => format!("{}.", things(critical, "critical finding")),
         (critical, warnings) => {
-            format!(
-                "{} and {}.",
-                things(critical, "critical finding"),
-                things(warnings, "warning")
-            )
+            format!("{} and {}.", things(critical, "critical finding"), things(warnings, "warning"))
         }
     }
 }
@@ -99,25 +79,16 @@ fn calm(facts: &Facts<'_>, report: &Report) -> String {
     if facts.pool.size_bytes.is_none() && report.findings.is_empty() {
         return "The evidence does not tell the pool's size: nothing to judge.".to_owned();
     }
-    let size = facts.pool.size_bytes.as_ref().map_or_else(
-        || "This".to_owned(),
-        |fact| format!("The {}", words::bytes(fact.value)),
-    );
+    let size = facts
+        .pool
+        .size_bytes
+        .as_ref()
+        .map_or_else(|| "This".to_owned(), |fact| format!("The {}", words::bytes(fact.value)));
     let judged = report.fine.iter().any(|fine| fine.code == "pool-too-small");
-    let verdict = if judged {
-        "pool is large enough"
-    } else {
-        "pool shows nothing wrong"
-    };
+    let verdict = if judged { "pool is large enough" } else { "pool shows nothing wrong" };
     let reads = facts
         .rate(|i| i.disk_reads_per_second.as_ref())
-        .map(|rate| {
-            format!(
-                ": {} disk reads/s {}",
-                words::rate(rate.value),
-                facts.when()
-            )
-        })
+        .map(|rate| format!(": {} disk reads/s {}", words::rate(rate.value), facts.when()))
         .unwrap_or_default();
     format!("{size} {verdict}{reads}.")
 }

@@ -40,9 +40,7 @@ impl Budget {
     /// Adds up the budget; `None` when no limit is known (a remote host without `--host-memory`).
     pub(crate) fn of(evidence: &Evidence, pool: &Pool) -> Option<Self> {
         let (limit, limit_source) = binding_limit(evidence)?;
-        let reserve = (limit.value / 20)
-            .clamp(256 * MIB, 2048 * MIB)
-            .min(limit.value / 4);
+        let reserve = (limit.value / 20).clamp(256 * MIB, 2048 * MIB).min(limit.value / 4);
         let (server, server_how, server_measured) = rest_of_server(evidence, pool);
         let others = others(evidence, limit_source);
         let connections = connections(evidence);
@@ -64,11 +62,7 @@ impl Budget {
         }
         if let Some(connections) = &connections {
             taken = taken.saturating_add(connections.value);
-            terms.push(EvidenceItem::of(
-                "more_connections_at_peak_bytes",
-                "bytes",
-                connections,
-            ));
+            terms.push(EvidenceItem::of("more_connections_at_peak_bytes", "bytes", connections));
         }
         let room = limit.value.saturating_sub(taken);
         // Both are below 2^64 and the ratio is positive; the cast saturates.
@@ -80,19 +74,8 @@ impl Budget {
             room - pool_bytes,
             "7 % of the pool: descriptors, page hash, lock tables",
         ));
-        terms.push(EvidenceItem::new(
-            "pool_budget_bytes",
-            "bytes",
-            pool_bytes,
-            "what remains",
-        ));
-        Some(Self {
-            limit,
-            limit_source,
-            pool_bytes,
-            terms,
-            measured: server_measured,
-        })
+        terms.push(EvidenceItem::new("pool_budget_bytes", "bytes", pool_bytes, "what remains"));
+        Some(Self { limit, limit_source, pool_bytes, terms, measured: server_measured })
     }
 }
 
@@ -100,18 +83,11 @@ impl Budget {
 fn binding_limit(evidence: &Evidence) -> Option<(Fact<u64>, &'static str)> {
     let host = evidence.host.as_ref()?;
     let ram = host.ram_bytes.clone().map(|fact| {
-        let kind = if &*fact.source.place == "--host-memory" {
-            "given"
-        } else {
-            "ram"
-        };
+        let kind = if &*fact.source.place == "--host-memory" { "given" } else { "ram" };
         (fact, kind)
     });
     let cgroup = host.cgroup_limit_bytes.clone().map(|fact| (fact, "cgroup"));
-    [ram, cgroup]
-        .into_iter()
-        .flatten()
-        .min_by_key(|(fact, _)| fact.value)
+    [ram, cgroup].into_iter().flatten().min_by_key(|(fact, _)| fact.value)
 }
 
 /// Memory of the server beside the pool, how it is known, and whether it was measured.
@@ -120,21 +96,12 @@ fn rest_of_server(evidence: &Evidence, pool: &Pool) -> (u64, String, bool) {
         let rest = memory.total_bytes.saturating_sub(memory.buffer_pool_bytes);
         return (rest, memory.source.to_string(), true);
     }
-    let rss = evidence
-        .host
-        .as_ref()
-        .and_then(|host| host.server_rss_bytes.as_ref());
+    let rss = evidence.host.as_ref().and_then(|host| host.server_rss_bytes.as_ref());
     if let (Some(rss), Some(data)) = (rss, pool.bytes(pool.pages_data.as_ref())) {
         let rest = rss.value.saturating_sub(data);
-        return (
-            rest,
-            format!("{} less the pool's data pages", rss.source),
-            true,
-        );
+        return (rest, format!("{} less the pool's data pages", rss.source), true);
     }
-    let schema_on = evidence
-        .setting_flag("performance_schema")
-        .is_none_or(|fact| fact.value);
+    let schema_on = evidence.setting_flag("performance_schema").is_none_or(|fact| fact.value);
     let (with, without) = ASSUMED_SERVER_BYTES;
     let bytes = if schema_on { with } else { without };
     (bytes, "assumed: nothing measured".to_owned(), false)
@@ -152,10 +119,7 @@ fn others(evidence: &Evidence, limit_source: &str) -> Option<Fact<u64>> {
 /// `max_connections` times every buffer.
 fn connections(evidence: &Evidence) -> Option<Fact<u64>> {
     let peak = evidence.status.count("max_used_connections")?;
-    let now = evidence
-        .status
-        .count("threads_connected")
-        .map_or(0, |fact| fact.value);
+    let now = evidence.status.count("threads_connected").map_or(0, |fact| fact.value);
     let more = peak.value.saturating_sub(now);
     Some(peak.map(|_| more.saturating_mul(ASSUMED_CONNECTION_BYTES)))
 }

@@ -54,9 +54,14 @@ impl ReadCost {
 
 /// True when too few reads happen for their cost to matter, whatever the share.
 pub(crate) fn is_background_noise(facts: &Facts<'_>) -> bool {
+    // An average since start-up says little of now; a ratio printed now says more.
+    let printed =
+        matches!(facts.pool.printed_hit_rate, Some(Fact { value: HitRate::PerMille(_), .. }));
+    if facts.watched().is_none() && printed {
+        return false;
+    }
     facts
-        .watched()
-        .and_then(|interval| interval.disk_reads_per_second.as_ref())
+        .rate(|interval| interval.disk_reads_per_second.as_ref())
         .is_some_and(|reads| READS_WORTH_A_LOOK.judge(reads.value).is_none())
 }
 
@@ -68,10 +73,7 @@ fn share_of_statement_time(facts: &Facts<'_>) -> Option<Fact<f64>> {
         return None;
     }
     let how = "disk reads x read latency / statement time";
-    Some(Fact::new(
-        (waiting / statement.value).min(1.0),
-        computed(how),
-    ))
+    Some(Fact::new((waiting / statement.value).min(1.0), computed(how)))
 }
 
 /// Reads in flight over running threads, where statement time is not accounted.
@@ -79,11 +81,8 @@ fn share_of_running_threads(facts: &Facts<'_>) -> Option<Fact<f64>> {
     let (running, samples) = facts.gauge_average("threads_running")?;
     // Our own sampling statement is always one of them.
     let running = (running - 1.0).max(0.0);
-    let in_flight = waiting_seconds_per_second(facts).or_else(|| {
-        facts
-            .gauge_average("innodb_data_pending_reads")
-            .map(|(reads, _)| reads)
-    })?;
+    let in_flight = waiting_seconds_per_second(facts)
+        .or_else(|| facts.gauge_average("innodb_data_pending_reads").map(|(reads, _)| reads))?;
     // Under one statement at a time the share of so few samples means nothing.
     if running < 0.5 {
         return None;
@@ -113,10 +112,7 @@ fn pending_once(facts: &Facts<'_>) -> Option<ReadCost> {
     let text = facts.now.innodb_status.as_ref()?;
     let pending = text.pool.as_ref()?.pending_reads?;
     PENDING_READS_ONCE.judge(pending as f64)?;
-    Some(ReadCost::PendingOnce(Fact::new(
-        pending,
-        text.source("Pending reads"),
-    )))
+    Some(ReadCost::PendingOnce(Fact::new(pending, text.source("Pending reads"))))
 }
 
 /// The ratio of the interval; else what the status text prints; else since start-up.
@@ -124,20 +120,14 @@ pub(crate) fn hit_per_mille(facts: &Facts<'_>) -> Option<Fact<u64>> {
     if read_requests_do_not_count(facts.server()) {
         return None;
     }
-    let of_interval = || {
-        facts
-            .interval
-            .as_ref()
-            .and_then(|i| i.hit_per_mille.clone())
-    };
+    let of_interval = || facts.interval.as_ref().and_then(|i| i.hit_per_mille.clone());
     if facts.basis == Basis::Interval {
         return of_interval();
     }
     match &facts.pool.printed_hit_rate {
-        Some(Fact {
-            value: HitRate::PerMille(hits),
-            source,
-        }) if *hits <= 1000 => Some(Fact::new(*hits, source.clone())),
+        Some(Fact { value: HitRate::PerMille(hits), source }) if *hits <= 1000 => {
+            Some(Fact::new(*hits, source.clone()))
+        }
         _ => of_interval(),
     }
 }

@@ -25,10 +25,8 @@ pub(crate) struct Age {
 /// The size of the log in use, not the one asked for.
 pub(crate) fn capacity(facts: &Facts<'_>) -> Option<Fact<u64>> {
     let now = facts.now;
-    if let Some(resized) = now
-        .status
-        .count("innodb_redo_log_capacity_resized")
-        .filter(|f| f.value > 0)
+    if let Some(resized) =
+        now.status.count("innodb_redo_log_capacity_resized").filter(|f| f.value > 0)
     {
         return Some(resized);
     }
@@ -57,10 +55,7 @@ pub(crate) fn age(facts: &Facts<'_>) -> Option<Age> {
     };
     let from_text = || {
         let text = now.innodb_status.as_ref()?;
-        Some(Fact::new(
-            text.log.checkpoint_age_bytes()?,
-            text.source("LOG"),
-        ))
+        Some(Fact::new(text.log.checkpoint_age_bytes()?, text.source("LOG")))
     };
     let bytes = now
         .status
@@ -79,9 +74,7 @@ pub(crate) fn judge(facts: &Facts<'_>) -> Verdict {
         return Verdict::unknown("the redo log's size");
     };
     let age = age(facts);
-    let rate = facts
-        .watched()
-        .and_then(|interval| interval.redo_bytes_per_second.as_ref());
+    let rate = facts.watched().and_then(|interval| interval.redo_bytes_per_second.as_ref());
     let by_age = age.as_ref().and_then(|age| CHECKPOINT_AGE.judge(age.ratio));
     let fills_per_second = rate.map(|rate| rate.value / capacity.value.max(1) as f64);
     let by_rate = fills_per_second.and_then(|fills| REDO_SECONDS.judge(fills));
@@ -92,10 +85,9 @@ pub(crate) fn judge(facts: &Facts<'_>) -> Verdict {
                 words::percent(age.ratio),
                 words::bytes(capacity.value)
             )),
-            (None, Some(_)) => Verdict::fine(format!(
-                "{} holds what is written",
-                words::bytes(capacity.value)
-            )),
+            (None, Some(_)) => {
+                Verdict::fine(format!("{} holds what is written", words::bytes(capacity.value)))
+            }
             (None, None) => Verdict::unknown("checkpoint age and redo rate"),
         };
     };
@@ -119,11 +111,7 @@ pub(crate) fn judge(facts: &Facts<'_>) -> Verdict {
              written again and again, and in the end writers wait.",
         )
         .with("redo_capacity_bytes", "bytes", Some(&capacity))
-        .with(
-            "checkpoint_age_bytes",
-            "bytes",
-            age.as_ref().map(|age| &age.bytes),
-        )
+        .with("checkpoint_age_bytes", "bytes", age.as_ref().map(|age| &age.bytes))
         .with("redo_bytes_per_second", "bytes_per_second", rate)
         .with_item(EvidenceItem::of("wanted_bytes", "bytes", &wanted))
         .act(format!("{how}\n{}", set(facts, wanted.value)))
@@ -137,28 +125,17 @@ fn wanted_bytes(
     severity: Severity,
 ) -> (Fact<u64>, &'static str) {
     let (least, most) = CAPACITY_BYTES;
-    let grown = capacity
-        .value
-        .saturating_mul(if severity == Severity::Notice { 2 } else { 4 });
+    let grown = capacity.value.saturating_mul(if severity == Severity::Notice { 2 } else { 4 });
     let (bytes, how) = match rate {
         Some(rate) => {
             // Bytes of an hour: positive, and the cast saturates.
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let hour = (rate.value * 3600.0) as u64;
-            (
-                hour.max(grown),
-                "an hour of writes at this rate; measure at the busiest time of day",
-            )
+            (hour.max(grown), "an hour of writes at this rate; measure at the busiest time of day")
         }
-        None => (
-            grown,
-            "four times the present size; measure the rate at the busiest time of day",
-        ),
+        None => (grown, "four times the present size; measure the rate at the busiest time of day"),
     };
-    let bytes = bytes
-        .clamp(least, most.max(capacity.value))
-        .div_ceil(64 * MIB)
-        * (64 * MIB);
+    let bytes = bytes.clamp(least, most.max(capacity.value)).div_ceil(64 * MIB) * (64 * MIB);
     (Fact::new(bytes, computed("redo rate x 1 h, bounded")), how)
 }
 
@@ -167,10 +144,8 @@ fn set(facts: &Facts<'_>, bytes: u64) -> String {
     if online {
         return facts.dialect.set(variable, &bytes.to_string());
     }
-    let files = facts
-        .now
-        .setting_bytes("innodb_log_files_in_group")
-        .map_or(2, |f| f.value.clamp(1, 100));
+    let files =
+        facts.now.setting_bytes("innodb_log_files_in_group").map_or(2, |f| f.value.clamp(1, 100));
     let each = match facts.server().flavor {
         Flavor::Mariadb if facts.server().at_least(10, 5, 0) => bytes,
         _ => bytes / files,

@@ -2,6 +2,7 @@
 //! times instances, and a start and a `SET` round differently (bugs 79379, 94065).
 
 use innopool_target::effective_size::{EffectiveSize, effective_pool_size};
+use innopool_target::variables::Origin;
 use innopool_target::{Fact, Flavor, Source};
 
 use crate::facts::Facts;
@@ -16,11 +17,7 @@ const PAGES_TOLERANCE: f64 = 0.07;
 /// The size a start with `bytes` would give on this server.
 pub(crate) fn effective(facts: &Facts<'_>, bytes: u64) -> Option<EffectiveSize> {
     let asked = |name: &str| {
-        let written = facts
-            .now
-            .persisted
-            .as_ref()
-            .and_then(|persisted| persisted.count(name));
+        let written = facts.now.persisted.as_ref().and_then(|persisted| persisted.count(name));
         written
             .or_else(|| facts.now.configuration.number(name))
             .or_else(|| facts.now.variables.count(name))
@@ -28,18 +25,8 @@ pub(crate) fn effective(facts: &Facts<'_>, bytes: u64) -> Option<EffectiveSize> 
     };
     let instances = asked("innodb_buffer_pool_instances");
     let chunk = asked("innodb_buffer_pool_chunk_size");
-    let cpus = facts
-        .observation
-        .host()
-        .and_then(|host| host.cpus.as_ref())
-        .map(|fact| fact.value);
-    Some(effective_pool_size(
-        bytes,
-        instances,
-        chunk,
-        cpus,
-        facts.server(),
-    ))
+    let cpus = facts.observation.host().and_then(|host| host.cpus.as_ref()).map(|fact| fact.value);
+    Some(effective_pool_size(bytes, instances, chunk, cpus, facts.server()))
 }
 
 /// Compares what was asked for with what is, or would be, in force.
@@ -48,13 +35,13 @@ pub(crate) fn judge(facts: &Facts<'_>, computed: fn(&str) -> Source) -> Verdict 
         return verdict;
     }
     let name = "innodb_buffer_pool_size";
-    let persisted = facts
-        .now
-        .persisted
-        .as_ref()
-        .and_then(|persisted| persisted.count(name));
+    let persisted = facts.now.persisted.as_ref().and_then(|persisted| persisted.count(name));
     let Some(asked) = persisted.or_else(|| facts.now.configuration.number(name)) else {
-        return Verdict::unknown("the size somebody asked for");
+        let origin = facts.now.variables.get(name).map(|variable| &variable.origin);
+        return match origin {
+            None | Some(Origin::Unknown) => Verdict::unknown("the size somebody asked for"),
+            Some(_) => Verdict::fine("no size is written anywhere"),
+        };
     };
     let Some(effective) = effective(facts, asked.value) else {
         return Verdict::unknown("flavour and version");
@@ -63,10 +50,7 @@ pub(crate) fn judge(facts: &Facts<'_>, computed: fn(&str) -> Source) -> Verdict 
         // Only a size that came from this wish tells of its rounding.
         Some(now) if now.value == effective.size_bytes => now,
         Some(_) => return Verdict::fine("the size in force was set at run time"),
-        None => Fact::new(
-            effective.size_bytes,
-            computed("rounded up to chunk x instances"),
-        ),
+        None => Fact::new(effective.size_bytes, computed("rounded up to chunk x instances")),
     };
     if rounded.value.abs_diff(asked.value) < MIB {
         return Verdict::fine(format!("{} as asked for", words::bytes(asked.value)));
@@ -80,15 +64,8 @@ fn found(
     rounded: &Fact<u64>,
     effective: &EffectiveSize,
 ) -> Verdict {
-    let over = facts
-        .budget
-        .as_ref()
-        .is_some_and(|budget| rounded.value > budget.pool_bytes);
-    let severity = if over {
-        Severity::Warning
-    } else {
-        Severity::Notice
-    };
+    let over = facts.budget.as_ref().is_some_and(|budget| rounded.value > budget.pool_bytes);
+    let severity = if over { Severity::Warning } else { Severity::Notice };
     let only_newer = match facts.server().flavor {
         Flavor::Unknown => " (MySQL 5.7.5 and newer)",
         _ => "",
@@ -116,27 +93,17 @@ fn found(
     })
     .with("asked_bytes", "bytes", Some(asked))
     .with("pool_size_bytes", "bytes", Some(rounded))
-    .with_item(EvidenceItem::new(
-        "unit_bytes",
-        "bytes",
-        effective.unit_bytes,
-        "chunk x instances",
-    ))
+    .with_item(EvidenceItem::new("unit_bytes", "bytes", effective.unit_bytes, "chunk x instances"))
     .with(
         "memory_budget_bytes",
         "bytes",
-        facts
-            .budget
-            .as_ref()
-            .map(|b| Fact::new(b.pool_bytes, b.limit.source.clone()))
-            .as_ref(),
+        facts.budget.as_ref().map(|b| Fact::new(b.pool_bytes, b.limit.source.clone())).as_ref(),
     )
     .act(format!(
         "{exact}\n{}",
-        facts.dialect.set_for_restart(
-            "innodb_buffer_pool_size",
-            &down(asked.value, effective).to_string()
-        )
+        facts
+            .dialect
+            .set_for_restart("innodb_buffer_pool_size", &down(asked.value, effective).to_string())
     ))
     .found()
 }
@@ -163,10 +130,7 @@ fn pages_against_variable(facts: &Facts<'_>) -> Option<Verdict> {
     let pages = facts.pool.pages_total.as_ref()?;
     let held = facts.pool.bytes(Some(pages))?;
     let resizing = facts.resize_state().is_some_and(|state| {
-        matches!(
-            state.value,
-            innopool_target::load_status::ResizeState::Running(_)
-        )
+        matches!(state.value, innopool_target::load_status::ResizeState::Running(_))
     });
     let off = held as f64 / variable.value.max(1) as f64 - 1.0;
     if resizing || off.abs() <= PAGES_TOLERANCE || held.abs_diff(variable.value) < 2 * MIB {
@@ -185,17 +149,10 @@ fn pages_against_variable(facts: &Facts<'_>) -> Option<Verdict> {
         .because("A resize that failed half-way, or one that rounds otherwise than the start does.")
         .with("innodb_buffer_pool_size", "bytes", Some(&variable))
         .with("pages_total", "pages", Some(pages))
-        .with_item(EvidenceItem::new(
-            "pages_bytes",
-            "bytes",
-            held,
-            "pages_total x page size",
-        ))
+        .with_item(EvidenceItem::new("pages_bytes", "bytes", held, "pages_total x page size"))
         .act(format!(
             "set the size that is meant, and read back what took effect\n{}",
-            facts
-                .dialect
-                .set("innodb_buffer_pool_size", &variable.value.to_string())
+            facts.dialect.set("innodb_buffer_pool_size", &variable.value.to_string())
         ))
         .found(),
     )

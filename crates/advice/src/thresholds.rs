@@ -24,36 +24,19 @@ pub struct Threshold {
 
 impl Threshold {
     const fn new(code: &'static str, figure: &'static str, unit: &'static str) -> Self {
-        Self {
-            code,
-            figure,
-            unit,
-            notice: None,
-            warning: None,
-            critical: None,
-            reason: "",
-        }
+        Self { code, figure, unit, notice: None, warning: None, critical: None, reason: "" }
     }
 
     const fn notice(self, at: f64) -> Self {
-        Self {
-            notice: Some(at),
-            ..self
-        }
+        Self { notice: Some(at), ..self }
     }
 
     const fn warning(self, at: f64) -> Self {
-        Self {
-            warning: Some(at),
-            ..self
-        }
+        Self { warning: Some(at), ..self }
     }
 
     const fn critical(self, at: f64) -> Self {
-        Self {
-            critical: Some(at),
-            ..self
-        }
+        Self { critical: Some(at), ..self }
     }
 
     const fn because(self, reason: &'static str) -> Self {
@@ -76,17 +59,14 @@ impl Threshold {
 }
 
 /// Share of statement time spent waiting for page reads.
-pub const READ_COST: Threshold = Threshold::new(
-    "pool-too-small",
-    "disk reads x latency / statement time",
-    "ratio",
-)
-.warning(0.05)
-.critical(0.30)
-.because(
-    "The hit ratio stays at 99 % while throughput halves; the share of time spent waiting \
+pub const READ_COST: Threshold =
+    Threshold::new("pool-too-small", "disk reads x latency / statement time", "ratio")
+        .warning(0.05)
+        .critical(0.30)
+        .because(
+            "The hit ratio stays at 99 % while throughput halves; the share of time spent waiting \
              for reads is what a larger pool can give back. Below 5 % it is within noise.",
-);
+        );
 
 /// Reads under way at once, where statement time is unknown.
 pub const READS_IN_FLIGHT: Threshold =
@@ -100,11 +80,9 @@ pub const READS_IN_FLIGHT: Threshold =
 
 /// Reads under way at the one moment we have.
 pub const PENDING_READS_ONCE: Threshold =
-    Threshold::new("pool-too-small", "reads pending at one moment", "reads")
-        .warning(8.0)
-        .because(
-            "A single look can hit a burst; eight at once is more than a burst of one session.",
-        );
+    Threshold::new("pool-too-small", "reads pending at one moment", "reads").warning(8.0).because(
+        "A single look can hit a burst; eight at once is more than a burst of one session.",
+    );
 
 /// Misses of a thousand gets, where only the ratio is known.
 pub const MISS_PER_MILLE: Threshold =
@@ -118,28 +96,22 @@ pub const MISS_PER_MILLE: Threshold =
 
 /// Reads per second below which their cost is not worth a finding.
 pub const READS_WORTH_A_LOOK: Threshold =
-    Threshold::new("pool-too-small", "disk reads per second", "per_second")
-        .notice(10.0)
-        .because(
-            "Fewer than ten reads a second are background work on any disk made in this century.",
-        );
+    Threshold::new("pool-too-small", "disk reads per second", "per_second").notice(10.0).because(
+        "Fewer than ten reads a second are background work on any disk made in this century.",
+    );
 
 /// Free share of a pool that holds all there is.
 pub const FREE_SHARE: Threshold =
-    Threshold::new("pool-larger-than-data", "free pages / all pages", "ratio")
-        .notice(0.5)
-        .because(
-            "Half a pool that never filled is memory somebody else could use; less is growth room.",
-        );
+    Threshold::new("pool-larger-than-data", "free pages / all pages", "ratio").notice(0.5).because(
+        "Half a pool that never filled is memory somebody else could use; less is growth room.",
+    );
 
 /// Pool size against the size of all data.
 pub const POOL_TO_DATA: Threshold =
-    Threshold::new("pool-larger-than-data", "pool / data files", "ratio")
-        .notice(1.5)
-        .because(
-            "Pages hold rows, undo and change information beyond the files' size, so up to half as \
+    Threshold::new("pool-larger-than-data", "pool / data files", "ratio").notice(1.5).because(
+        "Pages hold rows, undo and change information beyond the files' size, so up to half as \
          much again is sensible; more cannot be filled.",
-        );
+    );
 
 /// The pool against the memory budget.
 pub const POOL_TO_BUDGET: Threshold =
@@ -148,26 +120,20 @@ pub const POOL_TO_BUDGET: Threshold =
         .because("The budget already keeps a reserve; beyond it the host swaps or kills.");
 
 /// The pool with its overhead against the whole limit.
-pub const POOL_TO_LIMIT: Threshold = Threshold::new(
-    "pool-over-memory-budget",
-    "pool with overhead / memory limit",
-    "ratio",
-)
-.critical(1.0)
-.because("A pool that is as large as the limit ends in an out-of-memory kill once full.");
+pub const POOL_TO_LIMIT: Threshold =
+    Threshold::new("pool-over-memory-budget", "pool with overhead / memory limit", "ratio")
+        .critical(1.0)
+        .because("A pool that is as large as the limit ends in an out-of-memory kill once full.");
 
 /// Swap-in while we watched.
-pub const SWAP_IN: Threshold = Threshold::new(
-    "host-swapping",
-    "bytes swapped in per second",
-    "bytes_per_second",
-)
-.warning(16.0 * 1024.0)
-.critical(1024.0 * 1024.0)
-.because(
-    "A few pages a minute are leftovers; 16 KB/s is a page of the pool each second, and \
+pub const SWAP_IN: Threshold =
+    Threshold::new("host-swapping", "bytes swapped in per second", "bytes_per_second")
+        .warning(16.0 * 1024.0)
+        .critical(1024.0 * 1024.0)
+        .because(
+            "A few pages a minute are leftovers; 16 KB/s is a page of the pool each second, and \
              1 MB/s stalls queries (in a published sweep throughput fell from there on).",
-);
+        );
 
 /// Share of the server's memory that is swapped out.
 pub const SERVER_SWAPPED: Threshold = Threshold::new(
@@ -186,43 +152,31 @@ pub const LOAD_SECONDS: Threshold =
         .because("Ten minutes of cold cache can be served; half an hour is an outage.");
 
 /// Dirty share against the configured maximum.
-pub const DIRTY_SHARE: Threshold = Threshold::new(
-    "dirty-pages-high",
-    "dirty pages / innodb_max_dirty_pages_pct",
-    "ratio",
-)
-.warning(0.75)
-.because("From three quarters of the limit on a burst reaches it and writers wait.");
+pub const DIRTY_SHARE: Threshold =
+    Threshold::new("dirty-pages-high", "dirty pages / innodb_max_dirty_pages_pct", "ratio")
+        .warning(0.75)
+        .because("From three quarters of the limit on a burst reaches it and writers wait.");
 
 /// Dirty share that deserves a longer look.
-pub const DIRTY_SHARE_ONCE: Threshold = Threshold::new(
-    "dirty-pages-high",
-    "dirty pages / data pages, one look",
-    "ratio",
-)
-.notice(0.15)
-.because(
-    "One look cannot tell high from high and rising; a sixth of the pool is worth a \
+pub const DIRTY_SHARE_ONCE: Threshold =
+    Threshold::new("dirty-pages-high", "dirty pages / data pages, one look", "ratio")
+        .notice(0.15)
+        .because(
+            "One look cannot tell high from high and rising; a sixth of the pool is worth a \
              second look of a minute.",
-);
+        );
 
 /// Threads that found no free frame.
-pub const FREE_WAITS: Threshold = Threshold::new(
-    "flush-behind",
-    "waits for a free frame per second",
-    "per_second",
-)
-.warning(1.0)
-.because("Each is a statement that had to write a page before it could read one.");
+pub const FREE_WAITS: Threshold =
+    Threshold::new("flush-behind", "waits for a free frame per second", "per_second")
+        .warning(1.0)
+        .because("Each is a statement that had to write a page before it could read one.");
 
 /// Flushing against io_capacity.
-pub const FLUSH_TO_IO_CAPACITY: Threshold = Threshold::new(
-    "io-capacity-low",
-    "pages flushed per second / innodb_io_capacity",
-    "ratio",
-)
-.warning(0.8)
-.because("Flushing at the configured rate while dirty pages stay high: the brake is on.");
+pub const FLUSH_TO_IO_CAPACITY: Threshold =
+    Threshold::new("io-capacity-low", "pages flushed per second / innodb_io_capacity", "ratio")
+        .warning(0.8)
+        .because("Flushing at the configured rate while dirty pages stay high: the brake is on.");
 
 /// io_capacity that is certainly too low for flash.
 pub const IO_CAPACITY_FLASH: f64 = 200.0;
@@ -253,25 +207,19 @@ pub const REDO_SECONDS: Threshold = Threshold::new(
 );
 
 /// Contention on the pool's latches.
-pub const LATCH_WAITS: Threshold = Threshold::new(
-    "instances-too-few",
-    "waits for pool latches per second",
-    "per_second",
-)
-.warning(1000.0)
-.because("A thousand waits a second cost about a hundredth of a processor second each.");
+pub const LATCH_WAITS: Threshold =
+    Threshold::new("instances-too-few", "waits for pool latches per second", "per_second")
+        .warning(1000.0)
+        .because("A thousand waits a second cost about a hundredth of a processor second each.");
 
 /// Read-ahead that was for nothing.
-pub const READ_AHEAD_WASTED: Threshold = Threshold::new(
-    "read-ahead-wasted",
-    "read-ahead pages evicted unused / read ahead",
-    "ratio",
-)
-.warning(0.2)
-.because(
-    "The server's counter misses what the page cleaner evicts, so a fifth counted is a \
+pub const READ_AHEAD_WASTED: Threshold =
+    Threshold::new("read-ahead-wasted", "read-ahead pages evicted unused / read ahead", "ratio")
+        .warning(0.2)
+        .because(
+            "The server's counter misses what the page cleaner evicts, so a fifth counted is a \
              fifth at least.",
-);
+        );
 
 /// Read-ahead worth judging.
 pub const READ_AHEAD_WORTH_A_LOOK: f64 = 10.0;

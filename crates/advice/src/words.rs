@@ -76,12 +76,8 @@ pub fn duration(seconds: f64) -> String {
     // Bounded below by 59.5 above; the cast saturates for absurd spans.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let whole = seconds.round() as u64;
-    let (days, hours, minutes, rest) = (
-        whole / 86_400,
-        whole / 3_600 % 24,
-        whole / 60 % 60,
-        whole % 60,
-    );
+    let (days, hours, minutes, rest) =
+        (whole / 86_400, whole / 3_600 % 24, whole / 60 % 60, whole % 60);
     match (days, hours, minutes) {
         (0, 0, _) if rest == 0 => format!("{minutes} min"),
         (0, 0, _) => format!("{minutes} min {rest} s"),

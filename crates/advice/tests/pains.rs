@@ -27,11 +27,7 @@ fn pain_01_advice_is_never_bigger_than_ram() {
             .host_memory(gib * GIB)
             .found("pool-too-small");
         for bytes in sizes_in(&finding.action) {
-            assert!(
-                bytes < gib * GIB,
-                "{bytes} on {gib} GiB: {}",
-                finding.action
-            );
+            assert!(bytes < gib * GIB, "{bytes} on {gib} GiB: {}", finding.action);
         }
     }
 }
@@ -54,12 +50,7 @@ fn pain_02_the_container_limit_binds() {
 fn pain_02_a_remote_hosts_memory_is_never_assumed() {
     let report = starving(Look::mysql(128 * MIB)).report();
     assert_eq!(report.memory.limit_bytes, None);
-    assert!(
-        report
-            .unknown
-            .iter()
-            .any(|unknown| unknown.code == "pool-over-memory-budget")
-    );
+    assert!(report.unknown.iter().any(|unknown| unknown.code == "pool-over-memory-budget"));
 }
 
 #[test]
@@ -100,13 +91,7 @@ fn pain_04_the_memory_sum_is_shown_term_by_term_and_adds_up() {
         + value("pool_overhead_bytes")
         + value("pool_budget_bytes");
     assert_eq!(taken, value("limit_bytes"));
-    assert!(
-        report
-            .memory
-            .budget
-            .iter()
-            .all(|term| !term.source.is_empty())
-    );
+    assert!(report.memory.budget.iter().all(|term| !term.source.is_empty()));
 }
 
 #[test]
@@ -127,46 +112,29 @@ fn pain_05_the_ratio_is_of_the_interval() {
 #[test]
 fn pain_06_no_impossible_ratio_is_printed() {
     let counters = |version: &str| {
-        Look::mariadb(version, GIB)
-            .pages(65_536, 1000, 0)
-            .counters(&[
-                ("Uptime", 864_000, 1.0),
-                ("Innodb_buffer_pool_reads", 1_000_000, 5_000.0),
-                ("Innodb_buffer_pool_read_requests", 30_000, 10.0),
-            ])
+        Look::mariadb(version, GIB).pages(65_536, 1000, 0).counters(&[
+            ("Uptime", 864_000, 1.0),
+            ("Innodb_buffer_pool_reads", 1_000_000, 5_000.0),
+            ("Innodb_buffer_pool_read_requests", 30_000, 10.0),
+        ])
     };
     for version in ["10.11.2", "10.11.19"] {
         let look = counters(version);
         assert_eq!(look.report().pool.hit_per_mille, None, "{version}");
         assert!(look.finding("counters-unreliable").is_some(), "{version}");
     }
-    assert!(
-        counters("10.11.2")
-            .found("counters-unreliable")
-            .summary
-            .contains("MDEV-31309")
-    );
+    assert!(counters("10.11.2").found("counters-unreliable").summary.contains("MDEV-31309"));
 }
 
 #[test]
 fn pain_06_a_counter_that_wrapped_gives_no_rate() {
     let look = Look::mysql(GIB)
         .pages(65_536, 1000, 0)
-        .status(&[
-            ("Uptime", "1000"),
-            ("Innodb_buffer_pool_read_requests", "4294967000"),
-        ])
-        .then(&[
-            ("Uptime", "1010"),
-            ("Innodb_buffer_pool_read_requests", "500"),
-        ]);
+        .status(&[("Uptime", "1000"), ("Innodb_buffer_pool_read_requests", "4294967000")])
+        .then(&[("Uptime", "1010"), ("Innodb_buffer_pool_read_requests", "500")]);
     let report = look.report();
     assert_eq!(report.pool.read_requests_per_second, None);
-    assert!(
-        look.found("counters-unreliable")
-            .summary
-            .contains("went backwards")
-    );
+    assert!(look.found("counters-unreliable").summary.contains("went backwards"));
 }
 
 #[test]
@@ -184,11 +152,7 @@ fn pain_09_misc_pages_below_zero_are_named_and_not_passed_on() {
         .always(&[("Innodb_buffer_pool_pages_misc", &wrapped.to_string())]);
     let report = look.report();
     assert_eq!(report.pool.pages_total, Some(65_536));
-    assert!(
-        look.found("counters-unreliable")
-            .summary
-            .contains("pages_misc")
-    );
+    assert!(look.found("counters-unreliable").summary.contains("pages_misc"));
 }
 
 #[test]
@@ -205,12 +169,7 @@ fn pain_10_the_total_comes_from_its_parts_where_it_is_not_exported() {
 }
 
 fn redo_capacity(finding: &Finding) -> Option<u64> {
-    finding
-        .evidence
-        .iter()
-        .find(|item| item.name == "redo_capacity_bytes")?
-        .value
-        .as_u64()
+    finding.evidence.iter().find(|item| item.name == "redo_capacity_bytes")?.value.as_u64()
 }
 
 #[test]
@@ -218,10 +177,7 @@ fn pain_11_the_redo_log_is_not_a_share_of_the_pool() {
     // 1 GB of redo for 64 GB of pool, hardly written: fine.
     Look::mysql(64 * GIB)
         .variables(&[("innodb_redo_log_capacity", &GIB.to_string())])
-        .counters(&[
-            ("Uptime", 864_000, 1.0),
-            ("Innodb_os_log_written", 0, 10_000.0),
-        ])
+        .counters(&[("Uptime", 864_000, 1.0), ("Innodb_os_log_written", 0, 10_000.0)])
         .not_found("redo-too-small");
 }
 
@@ -234,10 +190,7 @@ fn pain_12_the_redo_size_in_force_is_the_resized_one() {
             ("innodb_redo_log_capacity", "104857600"),
         ])
         .always(&[("Innodb_redo_log_capacity_resized", "4294967296")])
-        .counters(&[
-            ("Uptime", 864_000, 1.0),
-            ("Innodb_os_log_written", 0, 50_000_000.0),
-        ]);
+        .counters(&[("Uptime", 864_000, 1.0), ("Innodb_os_log_written", 0, 50_000_000.0)]);
     assert_eq!(redo_capacity(&look.found("redo-too-small")), Some(4 * GIB));
 }
 
@@ -245,14 +198,8 @@ fn pain_12_the_redo_size_in_force_is_the_resized_one() {
 fn pain_13_no_deprecated_variable_is_named() {
     let busy = |version: &str, comment: &str| {
         Look::server(version, comment, GIB)
-            .variables(&[
-                ("innodb_log_file_size", "50331648"),
-                ("innodb_log_files_in_group", "2"),
-            ])
-            .counters(&[
-                ("Uptime", 864_000, 1.0),
-                ("Innodb_os_log_written", 0, 50_000_000.0),
-            ])
+            .variables(&[("innodb_log_file_size", "50331648"), ("innodb_log_files_in_group", "2")])
+            .counters(&[("Uptime", 864_000, 1.0), ("Innodb_os_log_written", 0, 50_000_000.0)])
             .found("redo-too-small")
             .action
     };
@@ -262,24 +209,14 @@ fn pain_13_no_deprecated_variable_is_named() {
         "{mysql}"
     );
     let old = busy("5.7.44", "MySQL Community Server");
-    assert!(
-        old.contains("innodb_log_file_size") && !old.contains("capacity"),
-        "{old}"
-    );
+    assert!(old.contains("innodb_log_file_size") && !old.contains("capacity"), "{old}");
     let mariadb = busy("10.11.19-MariaDB", "");
-    assert!(
-        mariadb.contains("innodb_log_file_size") && !mariadb.contains("PERSIST"),
-        "{mariadb}"
-    );
+    assert!(mariadb.contains("innodb_log_file_size") && !mariadb.contains("PERSIST"), "{mariadb}");
 }
 
 #[test]
 fn pain_13_calendar_versions_are_still_mysql() {
-    let look = starving(Look::server(
-        "26.7.0",
-        "MySQL Community Server - GPL",
-        128 * MIB,
-    ));
+    let look = starving(Look::server("26.7.0", "MySQL Community Server - GPL", 128 * MIB));
     assert_eq!(look.report().server.flavor, "mysql");
     assert!(look.found("pool-too-small").action.contains("SET PERSIST"));
 }
@@ -310,9 +247,7 @@ fn pain_16_instances_divide_the_memory_and_say_so() {
         .variables(&[("innodb_buffer_pool_instances", "8")]);
     let finding = look.found("instances-too-many");
     assert!(
-        finding
-            .summary
-            .contains("8 instances of 256 MB each, 2 GB in all"),
+        finding.summary.contains("8 instances of 256 MB each, 2 GB in all"),
         "{}",
         finding.summary
     );
@@ -362,32 +297,19 @@ fn pain_38_every_statement_in_an_action_is_complete() {
         starving(Look::mysql(128 * MIB)).host_memory(32 * GIB),
         starving(Look::mariadb("10.11.19", 128 * MIB)).host_memory(32 * GIB),
         starving(Look::server("5.7.44", "MySQL", 128 * MIB)),
-        Look::mysql(GIB).variables(&[
-            ("innodb_old_blocks_time", "0"),
-            ("innodb_flush_method", "fsync"),
-        ]),
+        Look::mysql(GIB)
+            .variables(&[("innodb_old_blocks_time", "0"), ("innodb_flush_method", "fsync")]),
     ];
     for look in looks {
         for finding in look.report().findings {
-            for line in finding
-                .action
-                .lines()
-                .filter(|line| line.starts_with("SET "))
-            {
+            for line in finding.action.lines().filter(|line| line.starts_with("SET ")) {
                 let complete = line.ends_with(';')
                     && line.contains(" = ")
                     && !line.contains("if possible")
                     && !line.contains(" G");
-                assert!(
-                    complete || line.starts_with("SET GLOBAL"),
-                    "{}: {line}",
-                    finding.code
-                );
+                assert!(complete || line.starts_with("SET GLOBAL"), "{}: {line}", finding.code);
                 let value = line.split(" = ").nth(1).unwrap_or("").trim_end_matches(';');
-                assert!(
-                    !value.ends_with(['K', 'M', 'G']),
-                    "SET takes no suffix: {line}"
-                );
+                assert!(!value.ends_with(['K', 'M', 'G']), "SET takes no suffix: {line}");
             }
         }
     }

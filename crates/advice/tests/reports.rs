@@ -15,32 +15,19 @@ fn option_file(settings: &str) -> Content {
 #[test]
 fn r01_1228m_becomes_2048m_on_a_2g_machine() {
     let look = Look::server("5.7.21", "MySQL Community Server", 2 * GIB)
-        .document(
-            "/etc/my.cnf",
-            option_file("innodb_buffer_pool_size = 1228M"),
-        )
+        .document("/etc/my.cnf", option_file("innodb_buffer_pool_size = 1228M"))
         .host_memory(2 * GIB);
     assert_eq!(look.severity("size-rounded"), Some(Warning));
     assert_eq!(look.severity("pool-over-memory-budget"), Some(Critical));
-    assert!(
-        look.found("size-rounded")
-            .action
-            .contains("exact (1 GB or 2 GB)")
-    );
+    assert!(look.found("size-rounded").action.contains("exact (1 GB or 2 GB)"));
 }
 
 #[test]
 fn r02_one_free_buffer_is_normal_on_mariadb_106() {
     let look = Look::mariadb("10.6.7", 64 * GIB)
-        .variables(&[
-            ("innodb_io_capacity", "100"),
-            ("innodb_flush_log_at_trx_commit", "2"),
-        ])
+        .variables(&[("innodb_io_capacity", "100"), ("innodb_flush_log_at_trx_commit", "2")])
         .pages(4_194_304, 1, 1000)
-        .counters(&[
-            ("Uptime", 864_000, 1.0),
-            ("Innodb_buffer_pool_wait_free", 5, 0.0),
-        ]);
+        .counters(&[("Uptime", 864_000, 1.0), ("Innodb_buffer_pool_wait_free", 5, 0.0)]);
     look.not_found("flush-behind");
     look.not_found("pool-too-small");
     assert_eq!(look.severity("io-capacity-low"), Some(Notice));
@@ -64,13 +51,11 @@ fn r04_a_shrink_that_needed_retries_and_ended_is_over() {
 
 #[test]
 fn r05_more_reads_than_requests_is_a_counter_that_wrapped() {
-    let look = Look::server("5.6.40", "MySQL", GIB)
-        .pages(65_536, 1000, 0)
-        .always(&[
-            ("Innodb_buffer_pool_reads", "12000000"),
-            ("Innodb_buffer_pool_read_requests", "90000"),
-            ("Uptime", "864000"),
-        ]);
+    let look = Look::server("5.6.40", "MySQL", GIB).pages(65_536, 1000, 0).always(&[
+        ("Innodb_buffer_pool_reads", "12000000"),
+        ("Innodb_buffer_pool_read_requests", "90000"),
+        ("Uptime", "864000"),
+    ]);
     assert_eq!(look.report().pool.hit_per_mille, None);
     assert!(look.finding("counters-unreliable").is_some());
 }
@@ -79,18 +64,11 @@ fn r05_more_reads_than_requests_is_a_counter_that_wrapped() {
 fn r07_a_size_above_the_ceiling_was_silently_ignored() {
     let look = Look::mariadb("10.11.12", GIB)
         .variables(&[("innodb_buffer_pool_size_max", &GIB.to_string())])
-        .document(
-            "/etc/mysql/my.cnf",
-            option_file("innodb_buffer_pool_size = 8G"),
-        )
+        .document("/etc/mysql/my.cnf", option_file("innodb_buffer_pool_size = 8G"))
         .counters(&[("Uptime", 864_000, 1.0)]);
     let finding = look.found("resize-refused");
     assert!(finding.why.contains("1292"), "{}", finding.why);
-    assert!(
-        finding.action.contains("innodb_buffer_pool_size_max"),
-        "{}",
-        finding.action
-    );
+    assert!(finding.action.contains("innodb_buffer_pool_size_max"), "{}", finding.action);
 }
 
 #[test]
@@ -135,10 +113,7 @@ fn r14_statements_give_bytes_and_never_a_suffix() {
         .host_memory(16 * GIB)
         .found("pool-too-small")
         .action;
-    assert!(
-        action.contains("SET GLOBAL innodb_buffer_pool_size = 6979321856;"),
-        "{action}"
-    );
+    assert!(action.contains("SET GLOBAL innodb_buffer_pool_size = 6979321856;"), "{action}");
     assert!(!action.contains("G;") && !action.contains("M;"), "{action}");
 }
 
@@ -146,16 +121,9 @@ fn r14_statements_give_bytes_and_never_a_suffix() {
 fn r17_a_load_under_way_is_named_with_its_progress() {
     let finding = Look::server("5.7.15", "Percona Server", 26 * GIB)
         .pages(1_703_936, 1_300_479, 0)
-        .always(&[(
-            "Innodb_buffer_pool_load_status",
-            "Loaded 403457/419487 pages",
-        )])
+        .always(&[("Innodb_buffer_pool_load_status", "Loaded 403457/419487 pages")])
         .found("cold-pool");
-    assert!(
-        finding.summary.contains("96 % (403,457 of 419,487 pages)"),
-        "{}",
-        finding.summary
-    );
+    assert!(finding.summary.contains("96 % (403,457 of 419,487 pages)"), "{}", finding.summary);
 }
 
 #[test]
@@ -170,29 +138,18 @@ fn r19_a_persisted_default_contradicts_the_option_file_and_wins() {
         .document("mysqld-auto.cnf", Content::MysqldAuto(auto.to_owned()))
         .found("settings-drift");
     assert!(
-        finding
-            .summary
-            .contains("128 MB wins over the option file's 2 GB"),
+        finding.summary.contains("128 MB wins over the option file's 2 GB"),
         "{}",
         finding.summary
     );
-    assert!(
-        finding
-            .action
-            .contains("RESET PERSIST innodb_buffer_pool_size;")
-    );
+    assert!(finding.action.contains("RESET PERSIST innodb_buffer_pool_size;"));
 }
 
 #[test]
 fn r20_a_start_and_a_set_round_differently() {
-    let finding = Look::server("5.7.9", "MySQL", 25_165_824)
-        .pages(3072, 100, 0)
-        .found("size-rounded");
-    let values: Vec<_> = finding
-        .evidence
-        .iter()
-        .filter_map(|item| item.value.as_u64())
-        .collect();
+    let finding =
+        Look::server("5.7.9", "MySQL", 25_165_824).pages(3072, 100, 0).found("size-rounded");
+    let values: Vec<_> = finding.evidence.iter().filter_map(|item| item.value.as_u64()).collect();
     for value in [25_165_824, 3072, 50_331_648] {
         assert!(values.contains(&value), "{values:?}");
     }
@@ -200,12 +157,10 @@ fn r20_a_start_and_a_set_round_differently() {
 
 #[test]
 fn r22_the_pods_limit_counts_and_68_percent_of_it_is_fine() {
-    let look = Look::mariadb("10.4.12", 56_000 * MIB)
-        .pages(3_584_000, 100_000, 0)
-        .host(&[
-            ("ram_bytes", &(125 * GIB).to_string()),
-            ("cgroup_limit_bytes", &(80 * GIB).to_string()),
-        ]);
+    let look = Look::mariadb("10.4.12", 56_000 * MIB).pages(3_584_000, 100_000, 0).host(&[
+        ("ram_bytes", &(125 * GIB).to_string()),
+        ("cgroup_limit_bytes", &(80 * GIB).to_string()),
+    ]);
     look.not_found("pool-over-memory-budget");
     assert_eq!(look.report().memory.limit_bytes, Some(80 * GIB));
 }
@@ -255,17 +210,9 @@ fn r26_4g_of_64g_with_38g_of_data_grows_to_what_the_data_needs() {
         .host_memory(64 * GIB)
         .found("pool-too-small");
     assert_eq!(finding.severity, Critical, "28 of 100 requests miss");
-    assert!(
-        finding.action.contains("all data and a tenth more"),
-        "{}",
-        finding.action
-    );
+    assert!(finding.action.contains("all data and a tenth more"), "{}", finding.action);
     let size = 41 * GIB + 768 * MIB;
-    assert!(
-        finding.action.contains(&size.to_string()),
-        "{}",
-        finding.action
-    );
+    assert!(finding.action.contains(&size.to_string()), "{}", finding.action);
 }
 
 #[test]
@@ -273,19 +220,11 @@ fn r28_a_fifth_dirty_once_is_a_notice_with_the_checkpoint_age() {
     let finding = Look::server("5.7.30", "MySQL", 80 * GIB)
         .pages(5_242_480, 7_765, 1_143_064)
         .always(&[("Innodb_checkpoint_age", "1500199671")])
-        .variables(&[
-            ("innodb_log_file_size", "2147483648"),
-            ("innodb_log_files_in_group", "2"),
-        ])
+        .variables(&[("innodb_log_file_size", "2147483648"), ("innodb_log_files_in_group", "2")])
         .found("dirty-pages-high");
     assert_eq!(finding.severity, Notice);
     assert!(finding.summary.starts_with("22 %"), "{}", finding.summary);
-    assert!(
-        finding
-            .evidence
-            .iter()
-            .any(|item| item.name == "checkpoint_age_bytes")
-    );
+    assert!(finding.evidence.iter().any(|item| item.name == "checkpoint_age_bytes"));
 }
 
 #[test]
@@ -297,11 +236,7 @@ fn r29_no_free_page_and_a_full_log_on_mariadb_ask_for_an_upgrade_first() {
             .variables(&[("innodb_log_file_size", &(96 * MIB).to_string())])
     };
     let finding = look(0, 80 * MIB).found("flush-behind");
-    assert!(
-        finding.action.contains("upgrade first"),
-        "{}",
-        finding.action
-    );
+    assert!(finding.action.contains("upgrade first"), "{}", finding.action);
     look(0, 10 * MIB).not_found("flush-behind");
     look(2000, 80 * MIB).not_found("flush-behind");
 }
@@ -318,11 +253,7 @@ fn every_collected_report_has_its_test() {
     };
     let source = include_str!("reports.rs");
     for entry in entries {
-        let name = entry
-            .expect("an entry")
-            .file_name()
-            .into_string()
-            .expect("UTF-8");
+        let name = entry.expect("an entry").file_name().into_string().expect("UTF-8");
         let id = name.split('_').next().expect("an id");
         let tested = source.contains(&format!("fn {id}_"));
         assert!(tested || NOT_FOR_CHECK.contains(&id), "{name} has no test");

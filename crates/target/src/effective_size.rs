@@ -14,11 +14,8 @@ const DEFAULT_CHUNK_BYTES: u64 = 128 * MIB;
 const INSTANCES_MAX: u64 = 64;
 
 /// The first releases of each MariaDB series whose pool has no chunks and is sized to the megabyte.
-pub const MARIADB_WITHOUT_CHUNKS: [Version; 3] = [
-    Version::new(10, 11, 12),
-    Version::new(11, 4, 6),
-    Version::new(11, 8, 2),
-];
+pub const MARIADB_WITHOUT_CHUNKS: [Version; 3] =
+    [Version::new(10, 11, 12), Version::new(11, 4, 6), Version::new(11, 8, 2)];
 
 /// What a server makes of the size it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,11 +124,7 @@ fn layout(server: &Server) -> Layout {
 
 /// Without a version: the layout of 5.7 to 8.0.
 fn layout_of_mysql(server: &Server) -> Layout {
-    let chunks = if server.below(5, 7, 5) {
-        Chunks::None
-    } else {
-        Chunks::Fixed
-    };
+    let chunks = if server.below(5, 7, 5) { Chunks::None } else { Chunks::Fixed };
     let instances = if server.below(5, 5, 4) {
         Instances::One
     } else if server.below(5, 6, 6) {
@@ -141,11 +134,7 @@ fn layout_of_mysql(server: &Server) -> Layout {
     } else {
         Instances::EightByDefault
     };
-    Layout {
-        chunks,
-        instances,
-        whole_megabytes: server.at_least(8, 4, 0),
-    }
+    Layout { chunks, instances, whole_megabytes: server.at_least(8, 4, 0) }
 }
 
 /// Without a version: the layout of 10.2 to 10.4.
@@ -165,11 +154,7 @@ fn layout_of_mariadb(server: &Server) -> Layout {
     } else {
         Instances::EightByDefault
     };
-    Layout {
-        chunks,
-        instances,
-        whole_megabytes: without_chunks,
-    }
+    Layout { chunks, instances, whole_megabytes: without_chunks }
 }
 
 /// The number of instances. A pool below 1 GiB has one, whatever is set.
@@ -206,9 +191,7 @@ fn given(value: Option<u64>) -> Option<u64> {
 
 /// Rounds up to a multiple of `unit`, which is not 0; at the end of the range, down.
 fn round_up(bytes: u64, unit: u64) -> u64 {
-    bytes
-        .checked_next_multiple_of(unit)
-        .unwrap_or(bytes / unit * unit)
+    bytes.checked_next_multiple_of(unit).unwrap_or(bytes / unit * unit)
 }
 
 #[cfg(test)]
@@ -304,10 +287,7 @@ mod tests {
     #[test]
     fn mariadb_has_one_instance_and_later_no_chunks() {
         let asked = GIB + MIB;
-        assert_eq!(
-            effective("10.4.30-MariaDB", asked, Some(8)).size_bytes,
-            2 * GIB
-        );
+        assert_eq!(effective("10.4.30-MariaDB", asked, Some(8)).size_bytes, 2 * GIB);
         let size = effective("10.6.12-MariaDB", asked, Some(8));
         assert_eq!((size.instances, size.size_bytes), (1, GIB + 128 * MIB));
         // A 64th of the pool, in whole megabytes.
@@ -315,11 +295,7 @@ mod tests {
         assert_eq!((size.chunk_bytes, size.size_bytes), (17 * MIB, 1037 * MIB));
         for version in ["10.11.12", "10.11.19", "11.4.6", "11.8.2", "12.1.1"] {
             let size = effective(&format!("{version}-MariaDB"), asked + 1, None);
-            assert_eq!(
-                (size.size_bytes, size.unit_bytes),
-                (asked, MIB),
-                "{version}"
-            );
+            assert_eq!((size.size_bytes, size.unit_bytes), (asked, MIB), "{version}");
         }
         for version in ["10.11.11", "11.4.5", "11.8.1"] {
             let size = effective(&format!("{version}-MariaDB"), asked, None);

@@ -78,10 +78,7 @@ pub struct SchemaSize {
 impl DataSize {
     /// Bytes of all files.
     pub fn total_bytes(&self) -> u64 {
-        self.schemas
-            .iter()
-            .map(|schema| schema.file_bytes)
-            .fold(0, u64::saturating_add)
+        self.schemas.iter().map(|schema| schema.file_bytes).fold(0, u64::saturating_add)
     }
 }
 
@@ -179,23 +176,17 @@ pub struct LatchWaits {
 impl Evidence {
     /// The value in force in bytes or as a count, else what the option files would set.
     pub fn setting_bytes(&self, name: &str) -> Option<Fact<u64>> {
-        self.variables
-            .count(name)
-            .or_else(|| self.configuration.number(name))
+        self.variables.count(name).or_else(|| self.configuration.number(name))
     }
 
     /// The value in force as a switch, else what the option files would set.
     pub fn setting_flag(&self, name: &str) -> Option<Fact<bool>> {
-        self.variables
-            .flag(name)
-            .or_else(|| self.configuration.flag(name))
+        self.variables.flag(name).or_else(|| self.configuration.flag(name))
     }
 
     /// The value in force as text, else what the option files would set.
     pub fn setting_text(&self, name: &str) -> Option<Fact<String>> {
-        self.variables
-            .text(name)
-            .or_else(|| self.configuration.text(name))
+        self.variables.text(name).or_else(|| self.configuration.text(name))
     }
 
     /// Seconds since the server started.

@@ -86,22 +86,10 @@ impl Interval {
             return None;
         }
         if restarted(earlier, later) {
-            return Some(Self {
-                seconds,
-                restarted: true,
-                ..Self::default()
-            });
+            return Some(Self { seconds, restarted: true, ..Self::default() });
         }
-        let mut rates = Rates {
-            earlier,
-            later,
-            seconds,
-            went_backwards: Vec::new(),
-        };
-        let mut interval = Self {
-            seconds,
-            ..Self::default()
-        };
+        let mut rates = Rates { earlier, later, seconds, went_backwards: Vec::new() };
+        let mut interval = Self { seconds, ..Self::default() };
         interval.fill_pool(&mut rates);
         interval.fill_writes(&mut rates);
         interval.fill_time(&rates);
@@ -131,21 +119,15 @@ impl Interval {
             ..io.clone()
         };
         start.file_io = now.file_io.iter().map(zero).collect();
-        start.statements = now
-            .statements
-            .clone()
-            .map(|totals| crate::evidence::StatementTotals {
-                count: 0,
-                seconds: 0.0,
-                ..totals
-            });
+        start.statements = now.statements.clone().map(|totals| crate::evidence::StatementTotals {
+            count: 0,
+            seconds: 0.0,
+            ..totals
+        });
         start.latches = now
             .latches
             .iter()
-            .map(|latch| crate::evidence::LatchWaits {
-                waits: 0,
-                ..latch.clone()
-            })
+            .map(|latch| crate::evidence::LatchWaits { waits: 0, ..latch.clone() })
             .collect();
         start.pool_stats = now.pool_stats.clone().map(|stats| crate::pool::PoolStats {
             instances: stats
@@ -187,10 +169,7 @@ impl Interval {
 
     /// Hits per mille from the interval's demand reads and gets.
     fn hit(&self) -> Option<Fact<u64>> {
-        let requests = self
-            .read_requests_per_second
-            .as_ref()
-            .filter(|fact| fact.value > 0.0)?;
+        let requests = self.read_requests_per_second.as_ref().filter(|fact| fact.value > 0.0)?;
         let reads = self.disk_reads_per_second.as_ref()?;
         // More reads than gets is a counter that wrapped or does not count; no ratio then.
         if reads.value > requests.value {
@@ -211,15 +190,11 @@ impl Interval {
             .or_else(|| rates.status("innodb_lsn_current"))
             .or_else(|| rates.status("innodb_redo_log_current_lsn"));
         self.log_buffer_waits_per_second = rates.status("innodb_log_waits");
-        self.commits_per_second = rates
-            .status("handler_commit")
-            .or_else(|| rates.status("com_commit"));
+        self.commits_per_second =
+            rates.status("handler_commit").or_else(|| rates.status("com_commit"));
         self.syncs_per_second = rates.status("innodb_data_fsyncs");
-        self.row_changes_per_second = rates.sum(&[
-            "innodb_rows_inserted",
-            "innodb_rows_updated",
-            "innodb_rows_deleted",
-        ]);
+        self.row_changes_per_second =
+            rates.sum(&["innodb_rows_inserted", "innodb_rows_updated", "innodb_rows_deleted"]);
     }
 
     fn fill_time(&mut self, rates: &Rates<'_>) {
@@ -241,30 +216,18 @@ impl Interval {
         let (Some(before), Some(after)) = (&rates.earlier.host, &rates.later.host) else {
             return;
         };
-        let page_bytes = after
-            .memory_page_bytes
-            .as_ref()
-            .map_or(4096, |fact| fact.value) as f64;
+        let page_bytes = after.memory_page_bytes.as_ref().map_or(4096, |fact| fact.value) as f64;
         let rate = |from: &Option<Fact<u64>>, to: &Option<Fact<u64>>, unit: f64| {
             let (from, to) = (from.as_ref()?, to.as_ref()?);
             let grown = to.value.checked_sub(from.value)? as f64;
             Some(Fact::new(grown * unit / rates.seconds, to.source.clone()))
         };
-        self.swap_in_bytes_per_second = rate(
-            &before.swapped_in_pages,
-            &after.swapped_in_pages,
-            page_bytes,
-        );
-        self.swap_out_bytes_per_second = rate(
-            &before.swapped_out_pages,
-            &after.swapped_out_pages,
-            page_bytes,
-        );
-        self.memory_stall_ratio = rate(
-            &before.memory_stall_microseconds,
-            &after.memory_stall_microseconds,
-            1e-6,
-        );
+        self.swap_in_bytes_per_second =
+            rate(&before.swapped_in_pages, &after.swapped_in_pages, page_bytes);
+        self.swap_out_bytes_per_second =
+            rate(&before.swapped_out_pages, &after.swapped_out_pages, page_bytes);
+        self.memory_stall_ratio =
+            rate(&before.memory_stall_microseconds, &after.memory_stall_microseconds, 1e-6);
         let waited = rate(&before.iowait_ticks, &after.iowait_ticks, 1.0);
         let ticks = rate(&before.cpu_ticks, &after.cpu_ticks, 1.0);
         self.iowait_ratio = match (waited, ticks) {
@@ -326,10 +289,7 @@ impl Rates<'_> {
     }
 
     fn status(&mut self, name: &str) -> Option<Fact<f64>> {
-        let delta = Self::delta(
-            self.earlier.status.count(name),
-            self.later.status.count(name),
-        );
+        let delta = Self::delta(self.earlier.status.count(name), self.later.status.count(name));
         self.rate(delta)
     }
 
@@ -347,10 +307,7 @@ impl Rates<'_> {
     ) -> Option<Fact<f64>> {
         let total = |evidence: &Evidence| {
             let stats = evidence.pool_stats.as_ref()?;
-            Some(Fact::new(
-                stats.total(figure)?,
-                Source::new(stats.source.place.clone(), column),
-            ))
+            Some(Fact::new(stats.total(figure)?, Source::new(stats.source.place.clone(), column)))
         };
         let status_name = format!("innodb_buffer_pool_{}", column.to_ascii_lowercase());
         let delta = match Self::delta(total(self.earlier), total(self.later)) {
@@ -371,18 +328,12 @@ impl Rates<'_> {
         };
         let pages = match (loaded(self.earlier), loaded(self.later)) {
             (
-                Some(LoadState::Running {
-                    progress: Some((from, _)),
-                }),
-                Some(LoadState::Running {
-                    progress: Some((to, _)),
-                }),
+                Some(LoadState::Running { progress: Some((from, _)) }),
+                Some(LoadState::Running { progress: Some((to, _)) }),
             ) => to.saturating_sub(from),
             // It ended in between: what was left of it was read.
             (
-                Some(LoadState::Running {
-                    progress: Some((from, all)),
-                }),
+                Some(LoadState::Running { progress: Some((from, all)) }),
                 Some(LoadState::Completed),
             ) => all.saturating_sub(from),
             _ => 0,
@@ -394,14 +345,10 @@ impl Rates<'_> {
         &self,
         of: impl Fn(&crate::evidence::FileIo) -> (u64, f64),
     ) -> Option<Fact<f64>> {
-        let (before, after) = (
-            self.earlier.file_io(FileKind::Data)?,
-            self.later.file_io(FileKind::Data)?,
-        );
+        let (before, after) =
+            (self.earlier.file_io(FileKind::Data)?, self.later.file_io(FileKind::Data)?);
         let ((calls_before, time_before), (calls_after, time_after)) = (of(before), of(after));
-        let calls = calls_after
-            .checked_sub(calls_before)
-            .filter(|calls| *calls > 0)?;
+        let calls = calls_after.checked_sub(calls_before).filter(|calls| *calls > 0)?;
         let time = (time_after - time_before).max(0.0);
         Some(Fact::new(time / calls as f64, after.source.clone()))
     }
@@ -414,26 +361,16 @@ impl Rates<'_> {
         };
         let reads =
             grown(&before.data_device_reads, &after.data_device_reads).filter(|n| *n > 0)?;
-        let milliseconds = grown(
-            &before.data_device_read_milliseconds,
-            &after.data_device_read_milliseconds,
-        )?;
+        let milliseconds =
+            grown(&before.data_device_read_milliseconds, &after.data_device_read_milliseconds)?;
         let source = after.data_device_read_milliseconds.as_ref()?.source.clone();
-        Some(Fact::new(
-            milliseconds as f64 / 1000.0 / reads as f64,
-            source,
-        ))
+        Some(Fact::new(milliseconds as f64 / 1000.0 / reads as f64, source))
     }
 
     fn latch_waits(&self) -> Option<Fact<f64>> {
         let source = self.later.latches.first()?.source.clone();
-        let total = |evidence: &Evidence| {
-            evidence
-                .latches
-                .iter()
-                .map(|latch| latch.waits)
-                .sum::<u64>()
-        };
+        let total =
+            |evidence: &Evidence| evidence.latches.iter().map(|latch| latch.waits).sum::<u64>();
         if self.earlier.latches.is_empty() {
             return None;
         }

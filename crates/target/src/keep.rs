@@ -35,10 +35,7 @@ pub(crate) struct OptionFileLines {
 impl OptionFileLines {
     /// For a server that was started with a group suffix.
     pub(crate) fn with_group_suffix(suffix: Option<String>) -> Self {
-        Self {
-            in_server_group: false,
-            group_suffix: suffix.filter(|suffix| !suffix.is_empty()),
-        }
+        Self { in_server_group: false, group_suffix: suffix.filter(|suffix| !suffix.is_empty()) }
     }
 
     /// Says what may be kept of the next line.
@@ -103,14 +100,8 @@ fn include(rest: &str) -> Option<Kept> {
     let (word, path) = rest.split_once(|c: char| c.is_ascii_whitespace())?;
     let path = path.trim().to_owned();
     match word {
-        "include" => Some(Kept::Include {
-            directory: false,
-            path,
-        }),
-        "includedir" => Some(Kept::Include {
-            directory: true,
-            path,
-        }),
+        "include" => Some(Kept::Include { directory: false, path }),
+        "includedir" => Some(Kept::Include { directory: true, path }),
         _ => None,
     }
 }
@@ -141,11 +132,7 @@ pub(crate) fn option_file(text: &str) -> String {
             Kept::Nothing => {}
             Kept::Group(line) | Kept::Setting(line) => kept.push_str(&line),
             Kept::Include { directory, path } => {
-                kept.push_str(if directory {
-                    "!includedir "
-                } else {
-                    "!include "
-                });
+                kept.push_str(if directory { "!includedir " } else { "!include " });
                 kept.push_str(&path);
             }
         }

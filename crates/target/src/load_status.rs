@@ -29,17 +29,11 @@ impl LoadState {
         if lower.is_empty() || lower.contains("not started") {
             Self::NotStarted
         } else if lower.contains("load completed") {
-            if lower.contains("was empty") {
-                Self::CompletedEmpty
-            } else {
-                Self::Completed
-            }
+            if lower.contains("was empty") { Self::CompletedEmpty } else { Self::Completed }
         } else if lower.contains("load aborted") {
             Self::Aborted
         } else if lower.starts_with("loaded ") || lower.starts_with("loading ") {
-            Self::Running {
-                progress: progress(text),
-            }
+            Self::Running { progress: progress(text) }
         } else {
             Self::Failed(text.to_owned())
         }

@@ -65,17 +65,13 @@ impl Configuration {
 
     /// Drops every setting that saved evidence may not contain (see [`crate::allow`]).
     pub fn keep_allowed(&mut self) {
-        self.settings
-            .retain(|setting| crate::allow::is_variable(&setting.name));
+        self.settings.retain(|setting| crate::allow::is_variable(&setting.name));
     }
 
     /// The winning assignment of a name, if any.
     pub fn get(&self, name: &str) -> Option<&Setting> {
         let name = normalise_name(name);
-        self.settings
-            .iter()
-            .rev()
-            .find(|setting| setting.name == name)
+        self.settings.iter().rev().find(|setting| setting.name == name)
     }
 
     /// The winning value as text; a bare option counts as `ON`.
@@ -88,10 +84,7 @@ impl Configuration {
     /// The winning value as a switch.
     pub fn flag(&self, name: &str) -> Option<Fact<bool>> {
         let fact = self.text(name)?;
-        Some(Fact::new(
-            crate::variables::parse_flag(&fact.value)?,
-            fact.source,
-        ))
+        Some(Fact::new(crate::variables::parse_flag(&fact.value)?, fact.source))
     }
 
     /// The winning value as a number, with its suffix; `None` where the server would refuse it.
@@ -110,13 +103,10 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     let blank = |c: char| c.is_ascii_whitespace();
     let text = text.trim_matches(blank);
     let unsigned = text.strip_prefix('+').unwrap_or(text);
-    let end = unsigned
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(unsigned.len());
+    let end = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
     let (digits, rest) = unsigned.split_at(end);
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| format!("'{text}' is not a number the server accepts"))?;
+    let number: u64 =
+        digits.parse().map_err(|_| format!("'{text}' is not a number the server accepts"))?;
     let shift = match rest.chars().next() {
         None => 0,
         Some('k' | 'K') => 10,
@@ -126,9 +116,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         Some('p' | 'P') => 50,
         Some('e' | 'E') => 60,
         Some(other) => {
-            return Err(format!(
-                "the server refuses '{other}' after the digits of '{text}'"
-            ));
+            return Err(format!("the server refuses '{other}' after the digits of '{text}'"));
         }
     };
     number
@@ -199,16 +187,8 @@ mod tests {
             (" mysqld", false, false),
             ("", false, false),
         ] {
-            assert_eq!(
-                server_reads_group(group, &mysql),
-                of_mysql,
-                "[{group}] by MySQL"
-            );
-            assert_eq!(
-                server_reads_group(group, &mariadb),
-                of_mariadb,
-                "[{group}] by MariaDB"
-            );
+            assert_eq!(server_reads_group(group, &mysql), of_mysql, "[{group}] by MySQL");
+            assert_eq!(server_reads_group(group, &mariadb), of_mariadb, "[{group}] by MariaDB");
         }
         assert!(server_reads_group("mariadb-10.6", &unknown));
         assert!(server_reads_group("mysqld-5.7", &unknown));

@@ -5,7 +5,9 @@
 //! source at hand for each figure.
 
 use crate::evidence::Evidence;
+use crate::log_events::LogEventKind;
 use crate::provenance::{Fact, Source};
+use crate::version::Flavor;
 
 /// The hit rate as the server prints it, which is not always a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,10 +93,7 @@ pub struct PoolStats {
 impl PoolStats {
     /// The sum over all instances; a figure one instance lacks is unknown in the sum.
     pub fn total(&self, figure: impl Fn(&PoolBlock) -> Option<u64>) -> Option<u64> {
-        self.instances
-            .iter()
-            .map(figure)
-            .try_fold(0_u64, |sum, value| sum.checked_add(value?))
+        self.instances.iter().map(figure).try_fold(0_u64, |sum, value| sum.checked_add(value?))
     }
 }
 
@@ -136,24 +135,17 @@ impl Pool {
             .variables
             .count("innodb_buffer_pool_size")
             .or_else(|| Self::text_bytes(evidence))
-            .or_else(|| {
-                pages_total
-                    .clone()
-                    .map(|f| f.map(|pages| pages * page_size_bytes))
-            })
-            .or_else(|| evidence.setting_bytes("innodb_buffer_pool_size"));
+            .or_else(|| pages_total.clone().map(|f| f.map(|pages| pages * page_size_bytes)))
+            .or_else(|| evidence.setting_bytes("innodb_buffer_pool_size"))
+            .or_else(|| Self::initialised(evidence));
         Self {
+            instances: Self::instances(evidence, size_bytes.as_ref()),
             size_bytes,
             page_size_bytes,
-            instances: Self::instances(evidence),
             pages_free: figure(evidence, "innodb_buffer_pool_pages_free", |b| b.free_pages),
-            pages_data: figure(evidence, "innodb_buffer_pool_pages_data", |b| {
-                b.database_pages
-            }),
+            pages_data: figure(evidence, "innodb_buffer_pool_pages_data", |b| b.database_pages),
             pages_old: figure(evidence, "innodb_buffer_pool_pages_old", |b| b.old_pages),
-            pages_dirty: figure(evidence, "innodb_buffer_pool_pages_dirty", |b| {
-                b.modified_pages
-            }),
+            pages_dirty: figure(evidence, "innodb_buffer_pool_pages_dirty", |b| b.modified_pages),
             printed_hit_rate: Self::printed_hit_rate(evidence),
             pages_total,
         }
@@ -185,12 +177,20 @@ impl Pool {
         Some(Fact::new(bytes, text.source("Buffer pool size, bytes")))
     }
 
-    fn instances(evidence: &Evidence) -> Option<Fact<u64>> {
+    /// The size the last start of an error log reports.
+    fn initialised(evidence: &Evidence) -> Option<Fact<u64>> {
+        evidence.log_events.iter().rev().find_map(|event| match event.kind {
+            LogEventKind::PoolInitialised { size_bytes, .. } => {
+                let source = Source::at_line(event.place.as_str(), event.line, "buffer pool");
+                Some(Fact::new(size_bytes?, source))
+            }
+            _ => None,
+        })
+    }
+
+    fn instances(evidence: &Evidence, size_bytes: Option<&Fact<u64>>) -> Option<Fact<u64>> {
         if let Some(stats) = &evidence.pool_stats {
-            return Some(Fact::new(
-                stats.instances.len() as u64,
-                stats.source.clone(),
-            ));
+            return Some(Fact::new(stats.instances.len() as u64, stats.source.clone()));
         }
         if let Some(text) = &evidence.innodb_status
             && !text.instances.is_empty()
@@ -198,7 +198,13 @@ impl Pool {
             let count = text.instances.len() as u64;
             return Some(Fact::new(count, text.source("INDIVIDUAL BUFFER POOL INFO")));
         }
-        evidence.variables.count("innodb_buffer_pool_instances")
+        let set = evidence.variables.count("innodb_buffer_pool_instances")?;
+        // What is set is not what is used: one below 1 GB (from 5.6 on), and one in MariaDB 10.5.
+        let server = &evidence.server;
+        let small = size_bytes.is_some_and(|size| size.value < 1 << 30);
+        let one = (small && !server.below(5, 6, 0))
+            || (server.flavor == Flavor::Mariadb && server.at_least(10, 5, 1));
+        Some(if one { set.map(|_| 1) } else { set })
     }
 
     fn printed_hit_rate(evidence: &Evidence) -> Option<Fact<HitRate>> {

@@ -21,20 +21,12 @@ pub struct Source {
 impl Source {
     /// A source without a line.
     pub fn new(place: impl Into<Arc<str>>, name: impl Into<String>) -> Self {
-        Self {
-            place: place.into(),
-            line: None,
-            name: name.into(),
-        }
+        Self { place: place.into(), line: None, name: name.into() }
     }
 
     /// A source at a line (from 1) of a file.
     pub fn at_line(place: impl Into<Arc<str>>, line: u32, name: impl Into<String>) -> Self {
-        Self {
-            place: place.into(),
-            line: Some(line),
-            name: name.into(),
-        }
+        Self { place: place.into(), line: Some(line), name: name.into() }
     }
 }
 
@@ -44,11 +36,7 @@ impl fmt::Display for Source {
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
-        if self.name.is_empty() {
-            Ok(())
-        } else {
-            write!(f, ": {}", self.name)
-        }
+        if self.name.is_empty() { Ok(()) } else { write!(f, ": {}", self.name) }
     }
 }
 
@@ -69,10 +57,7 @@ impl<T> Fact<T> {
 
     /// Applies `convert` to the value and keeps the source.
     pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Fact<U> {
-        Fact {
-            value: convert(self.value),
-            source: self.source,
-        }
+        Fact { value: convert(self.value), source: self.source }
     }
 }
 
@@ -88,9 +73,6 @@ pub struct NotRead {
 impl NotRead {
     /// Names a missing thing and its reason.
     pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            why: why.into(),
-        }
+        Self { what: what.into(), why: why.into() }
     }
 }

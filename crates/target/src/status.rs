@@ -19,8 +19,7 @@ impl GlobalStatus {
 
     /// Adds or replaces one value; the name is kept in lower case.
     pub fn insert(&mut self, name: &str, value: impl Into<String>, source: Source) {
-        self.values
-            .insert(name.to_ascii_lowercase(), Fact::new(value.into(), source));
+        self.values.insert(name.to_ascii_lowercase(), Fact::new(value.into(), source));
     }
 
     /// A value as printed. The name may be in any case.

@@ -23,10 +23,7 @@ pub struct Row {
 impl Table {
     /// An empty table with these columns.
     pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
-        Self {
-            columns: columns.into_iter().map(Into::into).collect(),
-            rows: Vec::new(),
-        }
+        Self { columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
     /// Appends a row without a line number; short rows are filled with NULL, long ones cut.
@@ -38,9 +35,7 @@ impl Table {
 
     /// Position of a column, compared without regard to case.
     pub fn column(&self, name: &str) -> Option<usize> {
-        self.columns
-            .iter()
-            .position(|column| column.eq_ignore_ascii_case(name))
+        self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
     }
 
     /// The text in `row` under the column `name`; `None` for NULL or no such column.
@@ -55,11 +50,7 @@ impl Table {
 
     /// The decimal number in `row` under `name`; `None` if absent or not finite.
     pub fn decimal(&self, row: &Row, name: &str) -> Option<f64> {
-        self.cell(row, name)?
-            .trim()
-            .parse()
-            .ok()
-            .filter(|v: &f64| v.is_finite())
+        self.cell(row, name)?.trim().parse().ok().filter(|v: &f64| v.is_finite())
     }
 }
 

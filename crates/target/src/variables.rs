@@ -95,17 +95,13 @@ impl Variables {
 
     /// The value as text.
     pub fn text(&self, name: &str) -> Option<Fact<String>> {
-        self.get(name)
-            .map(|v| Fact::new(v.value.clone(), v.source.clone()))
+        self.get(name).map(|v| Fact::new(v.value.clone(), v.source.clone()))
     }
 
     /// The value as a non-negative number (bytes, pages or a plain count).
     pub fn count(&self, name: &str) -> Option<Fact<u64>> {
         let variable = self.get(name)?;
-        Some(Fact::new(
-            parse_count(&variable.value)?,
-            variable.source.clone(),
-        ))
+        Some(Fact::new(parse_count(&variable.value)?, variable.source.clone()))
     }
 
     /// The value as a decimal number.
@@ -124,9 +120,7 @@ impl Variables {
 
     /// All variables, by normalised name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Variable)> {
-        self.values
-            .iter()
-            .map(|(name, variable)| (name.as_str(), variable))
+        self.values.iter().map(|(name, variable)| (name.as_str(), variable))
     }
 }
 

@@ -76,11 +76,7 @@ pub struct Version {
 impl Version {
     /// The version `major.minor.patch`.
     pub const fn new(major: u16, minor: u16, patch: u16) -> Self {
-        Self {
-            major,
-            minor,
-            patch,
-        }
+        Self { major, minor, patch }
     }
 
     /// Reads the leading numbers of a version string such as `10.11.6-MariaDB-1`.
@@ -93,18 +89,11 @@ impl Version {
             Some(rest) if rest.contains("MariaDB") => rest,
             _ => text,
         };
-        let mut numbers = text
-            .split(|c: char| c != '.' && !c.is_ascii_digit())
-            .next()?
-            .split('.');
+        let mut numbers = text.split(|c: char| c != '.' && !c.is_ascii_digit()).next()?.split('.');
         let major = numbers.next()?.parse().ok()?;
         let minor = numbers.next()?.parse().ok()?;
         let patch = numbers.next().and_then(|n| n.parse().ok()).unwrap_or(0);
-        Some(Self {
-            major,
-            minor,
-            patch,
-        })
+        Some(Self { major, minor, patch })
     }
 }
 
@@ -137,14 +126,12 @@ impl Server {
 
     /// True when the version is known and at least `major.minor.patch`.
     pub fn at_least(&self, major: u16, minor: u16, patch: u16) -> bool {
-        self.version
-            .is_some_and(|v| v >= Version::new(major, minor, patch))
+        self.version.is_some_and(|v| v >= Version::new(major, minor, patch))
     }
 
     /// True when the version is known and below `major.minor.patch`.
     pub fn below(&self, major: u16, minor: u16, patch: u16) -> bool {
-        self.version
-            .is_some_and(|v| v < Version::new(major, minor, patch))
+        self.version.is_some_and(|v| v < Version::new(major, minor, patch))
     }
 
     /// True for a MariaDB of one of the release series at or after the given patch level:
@@ -155,10 +142,7 @@ impl Server {
             return false;
         };
         let series = |v: &Version| (v.major, v.minor);
-        match first_releases
-            .iter()
-            .find(|first| series(first) == series(&version))
-        {
+        match first_releases.iter().find(|first| series(first) == series(&version)) {
             Some(first) => version >= *first,
             None => first_releases.iter().all(|first| version > *first),
         }

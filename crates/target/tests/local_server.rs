@@ -32,10 +32,7 @@ fn a_real_server_is_found_by_each_way_in() {
             let found = locate(&Roots::default(), &says(server), &login);
             let found = found.unwrap_or_else(|missing| panic!("{login:?}: {missing:?}"));
             assert_eq!(found.pid, u64::from(server.pid()), "{login:?}");
-            let without_pid_file = ServerSays {
-                pid_file: None,
-                ..says(server)
-            };
+            let without_pid_file = ServerSays { pid_file: None, ..says(server) };
             let found = locate(&Roots::default(), &without_pid_file, &login).unwrap();
             assert_eq!(found.pid, u64::from(server.pid()), "{login:?}");
         }
@@ -48,15 +45,8 @@ fn behind_a_proxy_only_an_identifier_proves_anything() {
         let proxy = Recorder::start(server).unwrap();
         let login = Login::Loopback(proxy.port());
         let with_uuid = locate(&Roots::default(), &says(server), &login);
-        assert_eq!(
-            with_uuid.is_ok(),
-            server.kind() == Kind::Mysql,
-            "{with_uuid:?}"
-        );
-        let without = ServerSays {
-            server_uuid: None,
-            ..says(server)
-        };
+        assert_eq!(with_uuid.is_ok(), server.kind() == Kind::Mysql, "{with_uuid:?}");
+        let without = ServerSays { server_uuid: None, ..says(server) };
         let missing = locate(&Roots::default(), &without, &login).unwrap_err();
         assert!(missing.why.contains("tunnel or a proxy"), "{missing:?}");
     }

@@ -15,12 +15,7 @@ use serde_json::Value;
 /// The folder, or `None` with a line that says so.
 fn cases(folder: &str) -> Option<PathBuf> {
     let root = std::env::var_os("INNOPOOL_CASES").map_or_else(
-        || {
-            PathBuf::from(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../../shared/cases"
-            ))
-        },
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases")),
         PathBuf::from,
     );
     let path = root.join(folder);
@@ -93,11 +88,7 @@ fn every_status_text_gives_the_expected_values() {
         let wanted = &expected[&name];
         let status = innodb_status::parse(&text, &name).unwrap_or_else(|| panic!("{name}"));
         let kept = innodb_status::keep_pool_sections(&text);
-        assert_eq!(
-            innodb_status::parse(&kept, &name).as_ref(),
-            Some(&status),
-            "{name}: {kept}"
-        );
+        assert_eq!(innodb_status::parse(&kept, &name).as_ref(), Some(&status), "{name}: {kept}");
         if wanted.is_null() {
             assert_eq!(status.pool, None, "{name}");
             assert!(status.truncated, "{name}");
@@ -160,9 +151,7 @@ fn every_file_is_of_the_kind_it_is() {
 
 /// The documents of a metrics file, put into evidence, by moment.
 fn evidence(prefix: &str) -> Option<Vec<Evidence>> {
-    let (name, text) = files("metrics")
-        .into_iter()
-        .find(|(name, _)| name.starts_with(prefix))?;
+    let (name, text) = files("metrics").into_iter().find(|(name, _)| name.starts_with(prefix))?;
     let mut moments: Vec<Evidence> = Vec::new();
     for document in read_text(&text, &name) {
         moments.resize_with(moments.len().max(document.moment + 1), Evidence::default);
@@ -227,24 +216,14 @@ fn status_listings_give_their_values() {
             return;
         };
         let text = moments[moment].status.text(status);
-        assert_eq!(
-            text.map(|fact| fact.value.as_str()),
-            Some(value),
-            "{prefix} {status}"
-        );
+        assert_eq!(text.map(|fact| fact.value.as_str()), Some(value), "{prefix} {status}");
     }
-    for (prefix, pages, dirty) in [
-        ("m01", 1_048_568, Some(132)),
-        ("m02", 8191, Some(0)),
-        ("m04", 8192, None),
-    ] {
+    for (prefix, pages, dirty) in
+        [("m01", 1_048_568, Some(132)), ("m02", 8191, Some(0)), ("m04", 8192, None)]
+    {
         let moments = evidence(prefix).expect("the folder was there");
         let pool = Pool::of(&moments[0]);
-        assert_eq!(
-            pool.pages_total.map(|fact| fact.value),
-            Some(pages),
-            "{prefix}"
-        );
+        assert_eq!(pool.pages_total.map(|fact| fact.value), Some(pages), "{prefix}");
         assert_eq!(pool.pages_dirty.map(|fact| fact.value), dirty, "{prefix}");
     }
 }
@@ -280,11 +259,7 @@ fn variables_and_pool_statistics_give_their_values() {
         assert_eq!(block.hit_rate, hit_rate, "{prefix}");
     }
     let moments = evidence("b02").expect("the folder was there");
-    let block = &moments[0]
-        .pool_stats
-        .as_ref()
-        .expect("statistics")
-        .instances[0];
+    let block = &moments[0].pool_stats.as_ref().expect("statistics").instances[0];
     assert_eq!(block.youngs_per_second, Some(357.626_021_998_705_94));
     assert_eq!(block.page_gets, Some(33_322_210));
 }
@@ -297,10 +272,7 @@ fn error_logs_tell_what_happened() {
         instances,
         chunk_bytes,
     };
-    let resize = |from, to| Event::ResizeStarted {
-        from_bytes: Some(from),
-        to_bytes: Some(to),
-    };
+    let resize = |from, to| Event::ResizeStarted { from_bytes: Some(from), to_bytes: Some(to) };
     let slow = |took_ms, flushed_pages, evicted_pages| Event::PageCleanerSlow {
         took_ms,
         flushed_pages,
@@ -345,22 +317,13 @@ fn error_logs_tell_what_happened() {
         (
             "e07",
             vec![
-                Event::ResizeRetry {
-                    withdrawn_pages: Some(65535),
-                    target_pages: Some(65536),
-                },
+                Event::ResizeRetry { withdrawn_pages: Some(65535), target_pages: Some(65536) },
                 Event::ResizeCompleted,
             ],
         ),
         ("e08", vec![resize(128 * M, G), Event::ResizeCompleted]),
-        (
-            "e10",
-            vec![resize(128 * M, 256 * M), Event::ResizeCompleted],
-        ),
-        (
-            "e11",
-            vec![Event::LoadStarted { file: file(lib) }, Event::LoadCompleted],
-        ),
+        ("e10", vec![resize(128 * M, 256 * M), Event::ResizeCompleted]),
+        ("e11", vec![Event::LoadStarted { file: file(lib) }, Event::LoadCompleted]),
         (
             "e13",
             vec![
@@ -396,17 +359,8 @@ fn error_logs_tell_what_happened() {
                 initialised(256 * M, None, None),
             ],
         ),
-        (
-            "e20",
-            vec![
-                initialised(8 * G, None, Some(128 * M)),
-                Event::CrashRecovery,
-            ],
-        ),
-        (
-            "e22",
-            vec![Event::LoadStarted { file: file(lib) }, Event::LoadCompleted],
-        ),
+        ("e20", vec![initialised(8 * G, None, Some(128 * M)), Event::CrashRecovery]),
+        ("e22", vec![Event::LoadStarted { file: file(lib) }, Event::LoadCompleted]),
     ];
     for (name, text) in files("errlog") {
         let wanted = expected.iter().find(|(prefix, _)| name.starts_with(prefix));

@@ -60,10 +60,7 @@ fn check_text(text: &str) {
     let events = error_log::parse(text, "x");
     assert_eq!(error_log::parse(&error_log::keep_events(text), "x"), events);
     let kept = innodb_status::keep_pool_sections(text);
-    assert_eq!(
-        innodb_status::parse(&kept, "x"),
-        innodb_status::parse(text, "x")
-    );
+    assert_eq!(innodb_status::parse(&kept, "x"), innodb_status::parse(text, "x"));
 }
 
 #[test]
@@ -202,10 +199,7 @@ fn huge_inputs_take_time_in_proportion() {
         quick(&unit.repeat(BYTES / unit.len()), unit);
     }
     let tail = "\nend of innodb monitor output\nbuffer pool size 1\n";
-    quick(
-        &("innodb monitor output\nmysql>\n".repeat(BYTES / 29) + tail),
-        tail,
-    );
+    quick(&("innodb monitor output\nmysql>\n".repeat(BYTES / 29) + tail), tail);
 }
 
 fn quick(text: &str, what: &str) {

@@ -31,10 +31,7 @@ pub(super) fn counters_unreliable(facts: &Facts<'_>) -> Verdict {
         return Verdict::fine("no counter contradicts another");
     };
     let lasting = known_bad_version(facts).is_some();
-    let summary = first
-        .value
-        .as_str()
-        .map_or_else(|| first.name.clone(), str::to_owned);
+    let summary = first.value.as_str().map_or_else(|| first.name.clone(), str::to_owned);
     let action = if lasting {
         "do not use the hit ratio of this version anywhere; upgrade to a fixed release (10.6.14, \
          10.11.4 or newer)"

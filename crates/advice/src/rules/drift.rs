@@ -2,7 +2,7 @@
 //! option files say are three different things.
 
 use innopool_target::Fact;
-use innopool_target::option_file::parse_size;
+use innopool_target::option_file::{Problem, parse_size};
 use innopool_target::variables::{Origin, Variable, parse_flag};
 
 use crate::facts::Facts;
@@ -11,11 +11,8 @@ use crate::growth::unit_bytes;
 use crate::words;
 
 /// Settings whose loss at a restart hurts enough for a warning.
-const WEIGHTY: &[&str] = &[
-    "innodb_buffer_pool_size",
-    "innodb_flush_log_at_trx_commit",
-    "sync_binlog",
-];
+const WEIGHTY: &[&str] =
+    &["innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "sync_binlog"];
 
 /// Settings compared: those that shape the pool and its writes.
 const COMPARED: &[&str] = &[
@@ -49,13 +46,13 @@ struct Drift {
 
 /// A restart would change settings.
 pub(super) fn settings_drift(facts: &Facts<'_>) -> Verdict {
+    if let Some(verdict) = refused_lines(facts) {
+        return verdict;
+    }
     if facts.now.variables.is_empty() {
         return contradiction(facts);
     }
-    let drifts: Vec<Drift> = COMPARED
-        .iter()
-        .filter_map(|name| drift(facts, name))
-        .collect();
+    let drifts: Vec<Drift> = COMPARED.iter().filter_map(|name| drift(facts, name)).collect();
     if drifts.is_empty() {
         return match knows_next_start(facts) {
             true => Verdict::fine("the next start brings the same settings"),
@@ -63,34 +60,19 @@ pub(super) fn settings_drift(facts: &Facts<'_>) -> Verdict {
         };
     }
     let weighty = drifts.iter().any(|drift| WEIGHTY.contains(&drift.name));
-    let severity = if weighty {
-        Severity::Warning
-    } else {
-        Severity::Notice
-    };
+    let severity = if weighty { Severity::Warning } else { Severity::Notice };
     let names: Vec<&str> = drifts.iter().map(|drift| drift.name).collect();
     let summary = match names.as_slice() {
         [one] => format!("the next start changes {one}"),
-        more => format!(
-            "the next start changes {} settings: {}",
-            more.len(),
-            more.join(", ")
-        ),
+        more => format!("the next start changes {} settings: {}", more.len(), more.join(", ")),
     };
     let mut finding = Finding::new("settings-drift", severity, summary)
         .because("Somebody set this on the running server; a restart takes it away.");
     let mut lines = vec!["to keep what runs now".to_owned()];
     for drift in &drifts {
-        let next = drift
-            .next
-            .as_ref()
-            .map_or("the built-in default or an option file", |f| &f.value);
-        let when = drift
-            .now
-            .set_at
-            .as_ref()
-            .map(|at| format!(", set {at}"))
-            .unwrap_or_default();
+        let next =
+            drift.next.as_ref().map_or("the built-in default or an option file", |f| &f.value);
+        let when = drift.now.set_at.as_ref().map(|at| format!(", set {at}")).unwrap_or_default();
         finding = finding
             .with_item(EvidenceItem::new(
                 drift.name,
@@ -102,14 +84,39 @@ pub(super) fn settings_drift(facts: &Facts<'_>) -> Verdict {
                 &format!("{}_next_start", drift.name),
                 "",
                 next,
-                drift
-                    .next
-                    .as_ref()
-                    .map_or_else(|| "not read".to_owned(), |f| f.source.to_string()),
+                drift.next.as_ref().map_or_else(|| "not read".to_owned(), |f| f.source.to_string()),
             ));
         lines.push(keep(facts, drift));
     }
     finding.act(lines.join("\n")).found()
+}
+
+/// Lines of the option files that the next start refuses, or takes for something else.
+fn refused_lines(facts: &Facts<'_>) -> Option<Verdict> {
+    let problems = &facts.now.configuration.problems;
+    let concerns_us = |problem: &&Problem| problem.fatal || problem.message.contains("innodb");
+    let first = problems.iter().filter(concerns_us).max_by_key(|problem| problem.fatal)?;
+    let (severity, summary) = if first.fatal {
+        let summary = format!("the next start fails at {}:{}", first.path, first.line);
+        (Severity::Warning, summary)
+    } else {
+        let summary = format!("{}:{} is not read as it looks", first.path, first.line);
+        (Severity::Notice, summary)
+    };
+    let mut finding = Finding::new("settings-drift", severity, summary)
+        .because("What is written in an option file counts only at the next start.");
+    let mut lines = vec!["mend in the option file".to_owned()];
+    for problem in problems.iter().filter(concerns_us) {
+        let place = format!("{}:{}", problem.path, problem.line);
+        lines.push(format!("{place}: {}", problem.message));
+        finding = finding.with_item(EvidenceItem::new(
+            "option_file_line",
+            "",
+            problem.message.clone(),
+            place,
+        ));
+    }
+    Some(finding.act(lines.join("\n")).found())
 }
 
 /// The line that makes the running value last.
@@ -117,41 +124,24 @@ fn keep(facts: &Facts<'_>, drift: &Drift) -> String {
     if facts.dialect.can_persist() {
         return facts.dialect.set(drift.name, &quoted(&drift.now.value));
     }
-    format!(
-        "in {}:\n{} = {}",
-        facts.dialect.file_of(drift.name),
-        drift.name,
-        drift.now.value
-    )
+    format!("in {}:\n{} = {}", facts.dialect.file_of(drift.name), drift.name, drift.now.value)
 }
 
 /// Numbers and switches as they are; anything else in quotes.
 fn quoted(value: &str) -> String {
     let plain = value.parse::<f64>().is_ok() || parse_flag(value).is_some();
-    if plain {
-        value.to_owned()
-    } else {
-        format!("'{}'", value.replace('\'', "''"))
-    }
+    if plain { value.to_owned() } else { format!("'{}'", value.replace('\'', "''")) }
 }
 
 fn knows_next_start(facts: &Facts<'_>) -> bool {
     facts.now.persisted.is_some()
-        || !facts.now.configuration.settings.is_empty()
-        || facts
-            .now
-            .variables
-            .iter()
-            .any(|(_, variable)| variable.origin != Origin::Unknown)
+        || !facts.now.configuration.files.is_empty()
+        || facts.now.variables.iter().any(|(_, variable)| variable.origin != Origin::Unknown)
 }
 
 /// What the next start uses: persisted over option files.
 fn next_value(facts: &Facts<'_>, name: &str) -> Option<Fact<String>> {
-    let persisted = facts
-        .now
-        .persisted
-        .as_ref()
-        .and_then(|variables| variables.text(name));
+    let persisted = facts.now.persisted.as_ref().and_then(|variables| variables.text(name));
     persisted.or_else(|| facts.now.configuration.text(name))
 }
 
@@ -164,11 +154,7 @@ fn drift(facts: &Facts<'_>, name: &'static str) -> Option<Drift> {
         (None, Origin::Dynamic) => true,
         (None, _) => false,
     };
-    differs.then(|| Drift {
-        name,
-        now: now.clone(),
-        next,
-    })
+    differs.then(|| Drift { name, now: now.clone(), next })
 }
 
 /// Equal as numbers, switches or words; a pool size within one rounding unit is the same wish.
@@ -199,11 +185,7 @@ fn unit_at_start(facts: &Facts<'_>, bytes: u64) -> u64 {
 /// Without running values: a persisted size that contradicts the option file, and wins.
 fn contradiction(facts: &Facts<'_>) -> Verdict {
     let name = "innodb_buffer_pool_size";
-    let persisted = facts
-        .now
-        .persisted
-        .as_ref()
-        .and_then(|variables| variables.count(name));
+    let persisted = facts.now.persisted.as_ref().and_then(|variables| variables.count(name));
     let (Some(persisted), Some(written)) = (persisted, facts.now.configuration.number(name)) else {
         return Verdict::unknown("the running values");
     };
@@ -231,14 +213,9 @@ fn contradiction(facts: &Facts<'_>) -> Verdict {
 
 /// A restart would make a writable server read-only.
 pub(super) fn restart_read_only(facts: &Facts<'_>) -> Verdict {
-    const SWITCHES: &[&str] = &[
-        "super_read_only",
-        "read_only",
-        "offline_mode",
-        "innodb_read_only",
-    ];
+    const SWITCHES: &[&str] = &["super_read_only", "read_only", "offline_mode", "innodb_read_only"];
     let mut found = Vec::new();
-    let mut known = facts.now.persisted.is_some();
+    let mut known = facts.now.persisted.is_some() || !facts.now.configuration.files.is_empty();
     for name in SWITCHES {
         let Some(next) = next_value(facts, name) else {
             continue;
@@ -261,10 +238,7 @@ pub(super) fn restart_read_only(facts: &Facts<'_>) -> Verdict {
     let mut finding = Finding::new(
         "restart-read-only",
         Severity::Warning,
-        format!(
-            "after the next restart the server is read-only: {}",
-            names.join(", ")
-        ),
+        format!("after the next restart the server is read-only: {}", names.join(", ")),
     )
     .because("Writes fail from that moment until somebody types the way out; have it ready.");
     let mut lines =

@@ -39,18 +39,14 @@ pub(super) fn instances_ignored(facts: &Facts<'_>) -> Verdict {
     let Some(size) = facts.pool.size_bytes.as_ref() else {
         return Verdict::unknown("the pool's size");
     };
-    let adjusted = facts
-        .now
-        .log_events
-        .iter()
-        .find_map(|event| match event.kind {
-            LogEventKind::InstancesAdjusted { from, .. } => {
-                let source =
-                    innopool_target::Source::at_line(event.place.as_str(), event.line, "instances");
-                Some(Fact::new(from, source))
-            }
-            _ => None,
-        });
+    let adjusted = facts.now.log_events.iter().find_map(|event| match event.kind {
+        LogEventKind::InstancesAdjusted { from, .. } => {
+            let source =
+                innopool_target::Source::at_line(event.place.as_str(), event.line, "instances");
+            Some(Fact::new(from, source))
+        }
+        _ => None,
+    });
     let Some(asked) = asked(facts).or(adjusted) else {
         return Verdict::fine("no instances set that are not used");
     };
@@ -99,12 +95,9 @@ pub(super) fn instances_too_few(facts: &Facts<'_>) -> Verdict {
             words::bytes(size.value)
         ));
     }
-    let waits = facts
-        .watched()
-        .and_then(|interval| interval.latch_waits_per_second.as_ref());
+    let waits = facts.watched().and_then(|interval| interval.latch_waits_per_second.as_ref());
     let waiters = facts.now.innodb_status.as_ref().and_then(|text| {
-        text.pool_latch_waiters
-            .map(|count| Fact::new(count, text.source("SEMAPHORES")))
+        text.pool_latch_waiters.map(|count| Fact::new(count, text.source("SEMAPHORES")))
     });
     let contended = waits.is_some_and(|waits| LATCH_WAITS.judge(waits.value).is_some())
         || waiters.as_ref().is_some_and(|waiters| waiters.value >= 4);
@@ -135,9 +128,7 @@ pub(super) fn instances_too_few(facts: &Facts<'_>) -> Verdict {
         plural(wanted),
         words::bytes(size.value / wanted),
         words::bytes(size.value),
-        facts
-            .dialect
-            .set_for_restart("innodb_buffer_pool_instances", &wanted.to_string())
+        facts.dialect.set_for_restart("innodb_buffer_pool_instances", &wanted.to_string())
     ))
     .found()
 }
@@ -150,11 +141,7 @@ pub(super) fn instances_too_many(facts: &Facts<'_>) -> Verdict {
     let (Some(size), Some(instances)) = (&facts.pool.size_bytes, &facts.pool.instances) else {
         return Verdict::unknown("the pool's size and instances");
     };
-    let origin = facts
-        .now
-        .variables
-        .get("innodb_buffer_pool_instances")
-        .map(|v| &v.origin);
+    let origin = facts.now.variables.get("innodb_buffer_pool_instances").map(|v| &v.origin);
     let servers_choice = matches!(origin, Some(Origin::Compiled | Origin::Auto));
     let each = size.value / instances.value.max(1);
     let possible = rule_of_thumb(size.value);
@@ -168,11 +155,7 @@ pub(super) fn instances_too_many(facts: &Facts<'_>) -> Verdict {
     }
     let dangerous = facts.server().flavor == innopool_target::Flavor::Percona
         && each < PERCONA_INSTANCE_MIN_BYTES;
-    let severity = if dangerous {
-        Severity::Warning
-    } else {
-        Severity::Notice
-    };
+    let severity = if dangerous { Severity::Warning } else { Severity::Notice };
     Finding::new(
         "instances-too-many",
         severity,
@@ -189,17 +172,8 @@ pub(super) fn instances_too_many(facts: &Facts<'_>) -> Verdict {
     )
     .with("instances", "instances", Some(instances))
     .with("pool_size_bytes", "bytes", Some(size))
-    .with_item(EvidenceItem::new(
-        "instance_size_bytes",
-        "bytes",
-        each,
-        "pool size / instances",
-    ))
-    .act(
-        facts
-            .dialect
-            .set_for_restart("innodb_buffer_pool_instances", &possible.to_string()),
-    )
+    .with_item(EvidenceItem::new("instance_size_bytes", "bytes", each, "pool size / instances"))
+    .act(facts.dialect.set_for_restart("innodb_buffer_pool_instances", &possible.to_string()))
     .found()
 }
 

@@ -1,6 +1,8 @@
 //! Does the pool fit in the memory there is?
 
+use innopool_target::Source;
 use innopool_target::host::Host;
+use innopool_target::log_events::LogEventKind;
 
 use crate::facts::Facts;
 use crate::finding::{EvidenceItem, Finding, Severity, Verdict};
@@ -15,18 +17,15 @@ pub(super) fn host_swapping(facts: &Facts<'_>) -> Verdict {
     let Some(host) = facts.observation.host() else {
         return Verdict::unknown("the host: the server does not run here");
     };
-    let swap_in = facts
-        .watched()
-        .and_then(|interval| interval.swap_in_bytes_per_second.as_ref());
+    let swap_in = facts.watched().and_then(|interval| interval.swap_in_bytes_per_second.as_ref());
     let swapped = host.server_swapped_bytes.as_ref();
     let size = facts.pool.size_bytes.as_ref().map_or(0, |fact| fact.value);
     let swapped_ratio = swapped.map(|fact| fact.value as f64 / size.max(1) as f64);
     let rate_severity = swap_in.and_then(|rate| SWAP_IN.judge(rate.value));
     // Swapped long ago and never asked for again is no trouble; swapped and being fetched is.
     let moving = swap_in.is_none_or(|rate| rate.value > 0.0);
-    let share_severity = swapped_ratio
-        .filter(|_| moving)
-        .and_then(|ratio| SERVER_SWAPPED.judge(ratio));
+    let share_severity =
+        swapped_ratio.filter(|_| moving).and_then(|ratio| SERVER_SWAPPED.judge(ratio));
     let Some(severity) = rate_severity.max(share_severity) else {
         return match (swap_in, swapped) {
             (None, None) => Verdict::unknown("swap-ins over time"),
@@ -41,10 +40,7 @@ pub(super) fn host_swapping(facts: &Facts<'_>) -> Verdict {
         ),
         (Some(rate), None) => format!("{}/s swapped in", bytes_rate(rate.value)),
         (_, Some(swapped)) => {
-            format!(
-                "{} of the server's memory is in swap",
-                words::bytes(swapped.value)
-            )
+            format!("{} of the server's memory is in swap", words::bytes(swapped.value))
         }
         (None, None) => "the host swaps".to_owned(),
     };
@@ -70,10 +66,7 @@ pub(super) fn host_swapping(facts: &Facts<'_>) -> Verdict {
 fn calm(host: &Host) -> String {
     match &host.available_bytes {
         Some(available) => {
-            format!(
-                "no swap-in; {} of memory still available",
-                words::bytes(available.value)
-            )
+            format!("no swap-in; {} of memory still available", words::bytes(available.value))
         }
         None => "no swap-in".to_owned(),
     }
@@ -81,9 +74,7 @@ fn calm(host: &Host) -> String {
 
 fn swap_action(facts: &Facts<'_>, host: &Host) -> String {
     if numa_is_the_cause(facts, host) {
-        let set = facts
-            .dialect
-            .set_for_restart("innodb_numa_interleave", "ON");
+        let set = facts.dialect.set_for_restart("innodb_numa_interleave", "ON");
         return format!(
             "memory is free while the server swaps, and the pool is larger than one NUMA node: \
              spread it over all nodes\n{set}"
@@ -115,10 +106,8 @@ fn numa_is_the_cause(facts: &Facts<'_>, host: &Host) -> bool {
     ) else {
         return false;
     };
-    let interleaved = facts
-        .now
-        .setting_flag("innodb_numa_interleave")
-        .is_some_and(|fact| fact.value);
+    let interleaved =
+        facts.now.setting_flag("innodb_numa_interleave").is_some_and(|fact| fact.value);
     nodes > 1 && size > node && available > ram / 10 && !interleaved
 }
 
@@ -130,6 +119,9 @@ fn bytes_rate(value: f64) -> String {
 
 /// The pool does not fit in its budget.
 pub(super) fn pool_over_memory_budget(facts: &Facts<'_>) -> Verdict {
+    if let Some(verdict) = allocation_failed(facts) {
+        return verdict;
+    }
     let Some(budget) = &facts.budget else {
         return Verdict::unknown("the memory of the host: give --host-memory, or run on the host");
     };
@@ -139,9 +131,7 @@ pub(super) fn pool_over_memory_budget(facts: &Facts<'_>) -> Verdict {
     let to_budget = size.value as f64 / budget.pool_bytes.max(1) as f64;
     let to_limit =
         size.value as f64 * (1.0 + POOL_OVERHEAD_RATIO) / budget.limit.value.max(1) as f64;
-    let over = POOL_TO_BUDGET
-        .judge(to_budget)
-        .filter(|_| size.value > budget.pool_bytes);
+    let over = POOL_TO_BUDGET.judge(to_budget).filter(|_| size.value > budget.pool_bytes);
     let Some(severity) = over.max(POOL_TO_LIMIT.judge(to_limit)) else {
         return Verdict::fine(format!(
             "{} of at most {}",
@@ -175,12 +165,39 @@ pub(super) fn pool_over_memory_budget(facts: &Facts<'_>) -> Verdict {
     let action = if fits == 0 || fits >= size.value {
         "no pool fits beside the rest of the server: give it more memory, or make room".to_owned()
     } else {
-        format!(
-            "shrink the pool, outside busy hours\n{}",
-            set_size(facts, fits)
-        )
+        format!("shrink the pool, outside busy hours\n{}", set_size(facts, fits))
     };
     finding.act(action).found()
+}
+
+/// The error log ends with a pool that could not be had.
+fn allocation_failed(facts: &Facts<'_>) -> Option<Verdict> {
+    let events = &facts.now.log_events;
+    let failed =
+        events.iter().rposition(|event| event.kind == LogEventKind::PoolAllocationFailed)?;
+    let later = events.get(failed + 1..).unwrap_or_default();
+    let started =
+        later.iter().any(|event| matches!(event.kind, LogEventKind::PoolInitialised { .. }));
+    if started || !facts.now.status.is_empty() {
+        return None;
+    }
+    let event = events.get(failed)?;
+    let place = Source::at_line(event.place.as_str(), event.line, "buffer pool");
+    Some(
+        Finding::new(
+            "pool-over-memory-budget",
+            Severity::Critical,
+            "the memory for the pool could not be had: the server did not start",
+        )
+        .because("The kernel refused the memory when the server asked for all of it at its start.")
+        .with("pool_size_bytes", "bytes", facts.pool.size_bytes.as_ref())
+        .with_item(EvidenceItem::new("error_log", "", "allocation failed", place.to_string()))
+        .act(
+            "see what memory there is, write a size that fits into the option file, and start again\n\
+             $ free -b",
+        )
+        .found(),
+    )
 }
 
 /// The server sizes itself by the host's memory although a container allows it less.
@@ -196,10 +213,8 @@ pub(super) fn container_limit_unseen(facts: &Facts<'_>) -> Verdict {
     }
     let server = facts.server();
     let sees_it = server.flavor.is_mysql_like() && server.at_least(9, 3, 0);
-    let dedicated = facts
-        .now
-        .setting_flag("innodb_dedicated_server")
-        .is_some_and(|fact| fact.value);
+    let dedicated =
+        facts.now.setting_flag("innodb_dedicated_server").is_some_and(|fact| fact.value);
     if sees_it || !dedicated {
         return Verdict::fine(format!(
             "the container's limit of {} was used for the budget",
@@ -218,20 +233,13 @@ pub(super) fn container_limit_unseen(facts: &Facts<'_>) -> Verdict {
     .because("MySQL reads container limits itself only from 9.3 on.")
     .with("ram_bytes", "bytes", Some(ram))
     .with("cgroup_limit_bytes", "bytes", Some(limit))
-    .with_item(EvidenceItem::new(
-        "innodb_dedicated_server",
-        "",
-        "ON",
-        "variables",
-    ))
+    .with_item(EvidenceItem::new("innodb_dedicated_server", "", "ON", "variables"))
     .act(match &facts.budget {
         Some(budget) => {
             let fits = round_to_unit(facts, budget.pool_bytes).to_string();
             format!(
                 "set the size yourself\n{}",
-                facts
-                    .dialect
-                    .set_for_restart("innodb_buffer_pool_size", &fits)
+                facts.dialect.set_for_restart("innodb_buffer_pool_size", &fits)
             )
         }
         None => "set innodb_buffer_pool_size yourself".to_owned(),

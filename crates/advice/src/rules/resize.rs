@@ -14,10 +14,7 @@ const RETRIES_STUCK: usize = 3;
 
 /// The words of a resize under way, if one is.
 fn running(facts: &Facts<'_>) -> Option<Fact<String>> {
-    let code = facts
-        .now
-        .status
-        .count("innodb_buffer_pool_resize_status_code");
+    let code = facts.now.status.count("innodb_buffer_pool_resize_status_code");
     let state = facts.resize_state()?;
     match (state.value, code) {
         // The code is the surer sign where there is one: 0 is done, 7 failed.
@@ -59,24 +56,16 @@ fn is_stuck(facts: &Facts<'_>, words: &Fact<String>) -> bool {
     let [first, .., _] = facts.observation.moments.as_slice() else {
         return false;
     };
-    let watched_long_enough = facts
-        .watched()
-        .is_some_and(|interval| interval.seconds >= 5.0);
+    let watched_long_enough = facts.watched().is_some_and(|interval| interval.seconds >= 5.0);
     let same =
         |text: Option<&Fact<String>>| text.is_some_and(|text| same_step(&text.value, &words.value));
     let progress = |evidence: &innopool_target::Evidence| {
-        evidence
-            .status
-            .count("innodb_buffer_pool_resize_status_progress")
-            .map(|fact| fact.value)
+        evidence.status.count("innodb_buffer_pool_resize_status_progress").map(|fact| fact.value)
     };
     watched_long_enough
         && same(first.status.text(name))
         && progress(first) == progress(facts.now)
-        && facts
-            .gauges()
-            .iter()
-            .all(|sample| same(sample.status.text(name)))
+        && facts.gauges().iter().all(|sample| same(sample.status.text(name)))
 }
 
 /// The same step of a resize; while withdrawing, the pages withdrawn are what counts as progress.
@@ -94,10 +83,7 @@ pub(super) fn resize_stuck(facts: &Facts<'_>) -> Verdict {
     let summary = match (&stuck_words, from_log) {
         (Some(words), _) => format!("a resize makes no progress: {}", words.value),
         (None, Some(retries)) => {
-            format!(
-                "a shrink was retried {} times and has not ended",
-                words::count(retries as u64)
-            )
+            format!("a shrink was retried {} times and has not ended", words::count(retries as u64))
         }
         (None, None) => return Verdict::fine("no resize is stuck"),
     };
@@ -209,9 +195,7 @@ fn ceiling(facts: &Facts<'_>) -> Option<Verdict> {
             words::bytes(ceiling.value)
         )));
     }
-    let needs_growth = ReadCost::of(facts)
-        .and_then(|cost| cost.severity())
-        .is_some()
+    let needs_growth = ReadCost::of(facts).and_then(|cost| cost.severity()).is_some()
         && facts.nearly_full() == Some(true);
     let wanted_more = facts
         .now
@@ -219,19 +203,14 @@ fn ceiling(facts: &Facts<'_>) -> Option<Verdict> {
         .number("innodb_buffer_pool_size")
         .is_some_and(|wanted| wanted.value > ceiling.value);
     if !needs_growth && !wanted_more {
-        return Some(Verdict::fine(
-            "the pool is at its ceiling, and needs no more",
-        ));
+        return Some(Verdict::fine("the pool is at its ceiling, and needs no more"));
     }
     let twice = size.value.saturating_mul(2).to_string();
     Some(
         Finding::new(
             "resize-refused",
             Severity::Warning,
-            format!(
-                "growing beyond {} is ignored until a restart",
-                words::bytes(ceiling.value)
-            ),
+            format!("growing beyond {} is ignored until a restart", words::bytes(ceiling.value)),
         )
         .because(
             "This MariaDB answers a size above innodb_buffer_pool_size_max with warning 1292 and \
@@ -241,9 +220,7 @@ fn ceiling(facts: &Facts<'_>) -> Option<Verdict> {
         .with("pool_size_bytes", "bytes", Some(size))
         .act(format!(
             "raise the ceiling at the next restart\n{}",
-            facts
-                .dialect
-                .set_for_restart("innodb_buffer_pool_size_max", &twice)
+            facts.dialect.set_for_restart("innodb_buffer_pool_size_max", &twice)
         ))
         .found(),
     )

@@ -17,15 +17,9 @@ pub(super) fn scan_pollution(facts: &Facts<'_>) -> Verdict {
         ));
     }
     let pages_read = facts.rate(|i| i.pages_read_per_second.as_ref());
-    let busy = pages_read
-        .as_ref()
-        .is_some_and(|r| READS_WORTH_A_LOOK.judge(r.value).is_some());
+    let busy = pages_read.as_ref().is_some_and(|r| READS_WORTH_A_LOOK.judge(r.value).is_some());
     let full = facts.nearly_full() != Some(false);
-    let severity = if busy && full {
-        Severity::Warning
-    } else {
-        Severity::Notice
-    };
+    let severity = if busy && full { Severity::Warning } else { Severity::Notice };
     Finding::new(
         "scan-pollution",
         severity,
@@ -62,10 +56,7 @@ pub(super) fn read_ahead_wasted(facts: &Facts<'_>) -> Verdict {
             words::percent(wasted)
         ));
     };
-    let random = facts
-        .now
-        .setting_flag("innodb_random_read_ahead")
-        .is_some_and(|fact| fact.value);
+    let random = facts.now.setting_flag("innodb_random_read_ahead").is_some_and(|fact| fact.value);
     let action = if random {
         facts.dialect.set("innodb_random_read_ahead", "OFF")
     } else {
@@ -81,12 +72,7 @@ pub(super) fn read_ahead_wasted(facts: &Facts<'_>) -> Verdict {
         ),
     )
     .because("They cost disk reads and push out pages that are used.")
-    .with_item(EvidenceItem::new(
-        "read_ahead_pages_per_second",
-        "per_second",
-        ahead,
-        "computed",
-    ))
+    .with_item(EvidenceItem::new("read_ahead_pages_per_second", "per_second", ahead, "computed"))
     .with_item(EvidenceItem::new(
         "read_ahead_evicted_per_second",
         "per_second",
@@ -100,21 +86,11 @@ pub(super) fn read_ahead_wasted(facts: &Facts<'_>) -> Verdict {
 fn watched(facts: &Facts<'_>) -> Option<(f64, f64)> {
     let interval = facts.interval.as_ref()?;
     let ahead = interval.read_ahead_pages_per_second.as_ref()?.value;
-    Some((
-        ahead,
-        interval.read_ahead_evicted_per_second.as_ref()?.value,
-    ))
+    Some((ahead, interval.read_ahead_evicted_per_second.as_ref()?.value))
 }
 
 fn printed(facts: &Facts<'_>) -> Option<(f64, f64)> {
-    let text = facts
-        .now
-        .innodb_status
-        .as_ref()
-        .filter(|text| !text.rates_unusable)?;
+    let text = facts.now.innodb_status.as_ref().filter(|text| !text.rates_unusable)?;
     let pool = text.pool.as_ref()?;
-    Some((
-        pool.read_ahead_per_second?,
-        pool.evicted_without_access_per_second?,
-    ))
+    Some((pool.read_ahead_per_second?, pool.evicted_without_access_per_second?))
 }

@@ -64,10 +64,7 @@ fn margin(cost: &ReadCost) -> String {
             )
         }
         ReadCost::InFlight(reads) => {
-            format!(
-                "{} reads under way on average; 1 is too many",
-                words::rate(reads.value)
-            )
+            format!("{} reads under way on average; 1 is too many", words::rate(reads.value))
         }
         ReadCost::PendingOnce(reads) => format!("{} reads pending", words::count(reads.value)),
         ReadCost::HitPerMille(hits) => {
@@ -115,16 +112,10 @@ fn summary(
             parts.push(format!("{} of statement time", words::percent(share.value)));
         }
         ReadCost::InFlight(in_flight) => {
-            parts.push(format!(
-                "{} reads under way at any moment",
-                words::rate(in_flight.value)
-            ));
+            parts.push(format!("{} reads under way at any moment", words::rate(in_flight.value)));
         }
         ReadCost::PendingOnce(pending) => {
-            parts.push(format!(
-                "{} reads pending at once",
-                words::count(pending.value)
-            ));
+            parts.push(format!("{} reads pending at once", words::count(pending.value)));
         }
         ReadCost::HitPerMille(_) => {}
     }
@@ -152,7 +143,12 @@ fn why(facts: &Facts<'_>, cost: &ReadCost) -> String {
              low until reads and their latency are measured on the live server."
         }
     };
-    format!("Requests wait for the disk {}. {strength}", facts.when())
+    // A printed ratio is of an unknown time since somebody last looked.
+    let when = match cost {
+        ReadCost::Share(_) | ReadCost::InFlight(_) => format!(" {}", facts.when()),
+        ReadCost::PendingOnce(_) | ReadCost::HitPerMille(_) => String::new(),
+    };
+    format!("Requests wait for the disk{when}. {strength}")
 }
 
 fn cost_item(cost: &ReadCost) -> EvidenceItem {
@@ -162,12 +158,7 @@ fn cost_item(cost: &ReadCost) -> EvidenceItem {
         ReadCost::PendingOnce(reads) => EvidenceItem::of("pending_reads", "reads", reads),
         ReadCost::HitPerMille(hits) => {
             let misses = 1000_u64.saturating_sub(hits.value);
-            EvidenceItem::new(
-                "miss_per_mille",
-                "per_mille",
-                misses,
-                hits.source.to_string(),
-            )
+            EvidenceItem::new("miss_per_mille", "per_mille", misses, hits.source.to_string())
         }
     }
 }
@@ -185,10 +176,7 @@ pub(super) fn set_size(facts: &Facts<'_>, bytes: u64) -> String {
     let dialect = &facts.dialect;
     let name = "innodb_buffer_pool_size";
     let ceiling = facts.now.variables.count("innodb_buffer_pool_size_max");
-    if ceiling
-        .as_ref()
-        .is_some_and(|ceiling| ceiling.value > 0 && ceiling.value < bytes)
-    {
+    if ceiling.as_ref().is_some_and(|ceiling| ceiling.value > 0 && ceiling.value < bytes) {
         return format!(
             "this server ignores sizes above innodb_buffer_pool_size_max, so at the next restart:\n{}",
             dialect.set_for_restart(name, &bytes.to_string())
@@ -201,7 +189,7 @@ pub(super) fn set_size(facts: &Facts<'_>, bytes: u64) -> String {
     if facts.server().flavor == Flavor::Mariadb {
         return set;
     }
-    format!("{set}\nSHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status';")
+    format!("{set}\nand watch it\nSHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status';")
 }
 
 /// How often a very small pool was replaced since start-up, when that is often.
@@ -211,12 +199,7 @@ fn turnover_of_tiny_pool(facts: &Facts<'_>, size: &Fact<u64>) -> Option<f64> {
     }
     let total = facts.pool.pages_total.as_ref()?.value.max(1);
     let from_text = || facts.now.innodb_status.as_ref()?.pool.as_ref()?.pages_read;
-    let read = facts
-        .now
-        .status
-        .count("innodb_pages_read")
-        .map(|f| f.value)
-        .or_else(from_text)?;
+    let read = facts.now.status.count("innodb_pages_read").map(|f| f.value).or_else(from_text)?;
     let turnover = read as f64 / total as f64;
     (turnover >= 10.0).then_some(turnover)
 }
@@ -226,10 +209,7 @@ fn tiny_pool(facts: &Facts<'_>, size: &Fact<u64>, turnover: f64) -> Verdict {
     Finding::new(
         "pool-too-small",
         Severity::Notice,
-        format!(
-            "{} of pool, read anew {times} times since the start",
-            words::bytes(size.value)
-        ),
+        format!("{} of pool, read anew {times} times since the start", words::bytes(size.value)),
     )
     .because(
         "Little is read at this moment, but a pool this small cannot keep what it reads. Its free \
@@ -238,12 +218,7 @@ fn tiny_pool(facts: &Facts<'_>, size: &Fact<u64>, turnover: f64) -> Verdict {
     .with("pool_size_bytes", "bytes", Some(size))
     .with("pages_free", "pages", facts.pool.pages_free.as_ref())
     .with("pages_total", "pages", facts.pool.pages_total.as_ref())
-    .with_item(EvidenceItem::new(
-        "turnovers",
-        "",
-        turnover,
-        "pages read / pages of the pool",
-    ))
+    .with_item(EvidenceItem::new("turnovers", "", turnover, "pages read / pages of the pool"))
     .act(action(facts, size.value))
     .found()
 }
@@ -259,26 +234,17 @@ pub(super) fn pool_default_size(facts: &Facts<'_>) -> Verdict {
         || (from_pages && (DEFAULT_SIZE_BYTES - 4 * MIB..DEFAULT_SIZE_BYTES).contains(&size.value));
     let dedicated = facts.now.setting_flag("innodb_dedicated_server");
     if !is_default || dedicated.is_some_and(|fact| fact.value) {
-        return Verdict::fine(format!(
-            "somebody chose this size ({})",
-            words::bytes(size.value)
-        ));
+        return Verdict::fine(format!("somebody chose this size ({})", words::bytes(size.value)));
     }
     let severity = default_size_severity(facts);
-    let unused = facts
-        .budget
-        .as_ref()
-        .map(|budget| budget.pool_bytes.saturating_sub(size.value));
+    let unused = facts.budget.as_ref().map(|budget| budget.pool_bytes.saturating_sub(size.value));
     let summary = match unused.filter(|bytes| *bytes > size.value) {
         Some(bytes) => format!(
             "{} is the default; {} more would fit in memory",
             words::bytes(DEFAULT_SIZE_BYTES),
             words::bytes(bytes)
         ),
-        None => format!(
-            "{} is the default: nobody chose it",
-            words::bytes(DEFAULT_SIZE_BYTES)
-        ),
+        None => format!("{} is the default: nobody chose it", words::bytes(DEFAULT_SIZE_BYTES)),
     };
     let action = if severity == Severity::Notice {
         "nothing now: it holds what is asked for. Choose a size before the data grows".to_owned()
@@ -289,21 +255,14 @@ pub(super) fn pool_default_size(facts: &Facts<'_>) -> Verdict {
         .because("The default suits a laptop; servers run on it for years because nothing fails.")
         .with("pool_size_bytes", "bytes", Some(size))
         .with("pages_free", "pages", facts.pool.pages_free.as_ref())
-        .with(
-            "memory_limit_bytes",
-            "bytes",
-            facts.budget.as_ref().map(|budget| &budget.limit),
-        )
+        .with("memory_limit_bytes", "bytes", facts.budget.as_ref().map(|budget| &budget.limit))
         .act(action)
         .found()
 }
 
 /// A warning once the default pool is full and is being read into; before that, a notice.
 fn default_size_severity(facts: &Facts<'_>) -> Severity {
-    let no_room = facts
-        .budget
-        .as_ref()
-        .is_some_and(|b| b.pool_bytes < 2 * DEFAULT_SIZE_BYTES);
+    let no_room = facts.budget.as_ref().is_some_and(|b| b.pool_bytes < 2 * DEFAULT_SIZE_BYTES);
     if no_room || facts.nearly_full() != Some(true) {
         return Severity::Notice;
     }
@@ -311,14 +270,8 @@ fn default_size_severity(facts: &Facts<'_>) -> Severity {
         .rate(|i| i.disk_reads_per_second.as_ref())
         .is_some_and(|reads| READS_WORTH_A_LOOK.judge(reads.value).is_some());
     let misses = !is_background_noise(facts)
-        && ReadCost::of(facts)
-            .and_then(|cost| cost.severity())
-            .is_some();
-    if busy || misses {
-        Severity::Warning
-    } else {
-        Severity::Notice
-    }
+        && ReadCost::of(facts).and_then(|cost| cost.severity()).is_some();
+    if busy || misses { Severity::Warning } else { Severity::Notice }
 }
 
 /// Memory the pool holds but cannot use.
@@ -334,17 +287,11 @@ pub(super) fn pool_larger_than_data(facts: &Facts<'_>) -> Verdict {
     };
     let free_share = spare as f64 / total.value.max(1) as f64;
     if size.value < GIB || FREE_SHARE.judge(free_share).is_none() {
-        return Verdict::fine(format!(
-            "{} of the pool is free",
-            words::percent(free_share)
-        ));
+        return Verdict::fine(format!("{} of the pool is free", words::percent(free_share)));
     }
     let data = facts.data_bytes();
     let ratio = data.map(|data| size.value as f64 / data.max(1) as f64);
-    let long_up = facts
-        .now
-        .uptime_seconds()
-        .is_none_or(|uptime| uptime.value >= 3600);
+    let long_up = facts.now.uptime_seconds().is_none_or(|uptime| uptime.value >= 3600);
     let larger = match ratio {
         Some(ratio) => POOL_TO_DATA.judge(ratio).is_some(),
         None => long_up,
@@ -371,17 +318,11 @@ pub(super) fn pool_larger_than_data(facts: &Facts<'_>) -> Verdict {
         .with("pages_free", "pages", Some(free))
         .with("pages_total", "pages", Some(total));
     if let (Some(data), Some(source)) = (data, facts.now.data.as_ref().map(|d| &d.source)) {
-        finding = finding.with_item(EvidenceItem::new(
-            "data_bytes",
-            "bytes",
-            data,
-            source.to_string(),
-        ));
+        finding =
+            finding.with_item(EvidenceItem::new("data_bytes", "bytes", data, source.to_string()));
     }
     let used = pool.bytes(pool.pages_data.as_ref()).unwrap_or(0);
-    let enough = data
-        .map_or(used, |data| data.saturating_add(data / 2))
-        .max(128 * MIB);
+    let enough = data.map_or(used, |data| data.saturating_add(data / 2)).max(128 * MIB);
     let keep = crate::growth::round_to_unit(facts, enough);
     let action = if keep < size.value {
         format!(

@@ -12,18 +12,15 @@ use crate::words;
 
 /// A pool with free pages that is read into: a matter of time, not of size.
 pub(super) fn cold_pool(facts: &Facts<'_>) -> Verdict {
-    let loading = facts
-        .load_state()
-        .is_some_and(|state| matches!(state.value, LoadState::Running { .. }));
+    let loading =
+        facts.load_state().is_some_and(|state| matches!(state.value, LoadState::Running { .. }));
     let Some(full) = facts.nearly_full() else {
         return Verdict::unknown("free pages");
     };
     if full && !loading {
         return Verdict::fine("the pool is full");
     }
-    let reads = facts
-        .watched()
-        .and_then(|interval| interval.disk_reads_per_second.as_ref());
+    let reads = facts.watched().and_then(|interval| interval.disk_reads_per_second.as_ref());
     let reading = reads.is_some_and(|reads| READS_WORTH_A_LOOK.judge(reads.value).is_some());
     let printed = match facts.pool.printed_hit_rate.as_ref().map(|fact| fact.value) {
         Some(HitRate::PerMille(hits)) if hits <= 1000 && reads.is_none() => Some(hits),
@@ -55,9 +52,7 @@ pub(super) fn cold_pool(facts: &Facts<'_>) -> Verdict {
 /// How far the warm-up load has come.
 fn loading_words(facts: &Facts<'_>) -> String {
     match facts.load_state().map(|state| state.value) {
-        Some(LoadState::Running {
-            progress: Some((done, all)),
-        }) => format!(
+        Some(LoadState::Running { progress: Some((done, all)) }) => format!(
             "the warm-up load is still running: {} ({} of {} pages)",
             words::percent(done as f64 / all.max(1) as f64),
             words::count(done),
@@ -69,14 +64,9 @@ fn loading_words(facts: &Facts<'_>) -> String {
 
 /// A restart starts cold because nobody asked for anything else.
 pub(super) fn warmup_not_configured(facts: &Facts<'_>) -> Verdict {
-    let dump = facts
-        .now
-        .setting_flag("innodb_buffer_pool_dump_at_shutdown");
+    let dump = facts.now.setting_flag("innodb_buffer_pool_dump_at_shutdown");
     let load = facts.now.setting_flag("innodb_buffer_pool_load_at_startup");
-    let fast = facts
-        .now
-        .setting_bytes("innodb_fast_shutdown")
-        .filter(|fact| fact.value == 2);
+    let fast = facts.now.setting_bytes("innodb_fast_shutdown").filter(|fact| fact.value == 2);
     let off = |flag: &Option<Fact<bool>>| flag.as_ref().is_some_and(|flag| !flag.value);
     if dump.is_none() && load.is_none() {
         return Verdict::unknown("the dump and load settings");
@@ -91,18 +81,10 @@ pub(super) fn warmup_not_configured(facts: &Facts<'_>) -> Verdict {
     };
     let mut lines = vec![];
     if off(&dump) {
-        lines.push(
-            facts
-                .dialect
-                .set("innodb_buffer_pool_dump_at_shutdown", "ON"),
-        );
+        lines.push(facts.dialect.set("innodb_buffer_pool_dump_at_shutdown", "ON"));
     }
     if off(&load) {
-        lines.push(
-            facts
-                .dialect
-                .set_for_restart("innodb_buffer_pool_load_at_startup", "ON"),
-        );
+        lines.push(facts.dialect.set_for_restart("innodb_buffer_pool_load_at_startup", "ON"));
     }
     if fast.is_some() {
         lines.push(facts.dialect.set("innodb_fast_shutdown", "1"));
@@ -159,9 +141,7 @@ pub(super) fn warmup_failed(facts: &Facts<'_>) -> Verdict {
         .act("write a dump while the server runs\nSET GLOBAL innodb_buffer_pool_dump_now = ON;")
         .found();
     }
-    let empty = facts
-        .load_state()
-        .filter(|s| matches!(s.value, LoadState::CompletedEmpty));
+    let empty = facts.load_state().filter(|s| matches!(s.value, LoadState::CompletedEmpty));
     match empty {
         Some(state) => Finding::new(
             "warmup-failed",
@@ -185,11 +165,7 @@ pub(super) fn warmup_failed(facts: &Facts<'_>) -> Verdict {
 
 fn failed_load(facts: &Facts<'_>, words: &Fact<String>) -> Verdict {
     let missing = is_missing_file(&words.value);
-    let severity = if missing {
-        Severity::Notice
-    } else {
-        Severity::Warning
-    };
+    let severity = if missing { Severity::Notice } else { Severity::Warning };
     let summary = if missing {
         "there was no dump file to load: the last start was cold".to_owned()
     } else {
@@ -239,10 +215,8 @@ pub(super) fn warmup_throttled(facts: &Facts<'_>) -> Verdict {
     if let Some(verdict) = running_load(facts) {
         return verdict;
     }
-    let Some(capacity) = facts
-        .now
-        .setting_bytes("innodb_io_capacity")
-        .filter(|fact| fact.value > 0)
+    let Some(capacity) =
+        facts.now.setting_bytes("innodb_io_capacity").filter(|fact| fact.value > 0)
     else {
         return Verdict::unknown("innodb_io_capacity");
     };
@@ -251,18 +225,12 @@ pub(super) fn warmup_throttled(facts: &Facts<'_>) -> Verdict {
     };
     let seconds = pages as f64 / capacity.value as f64;
     if LOAD_SECONDS.judge(seconds).is_none() {
-        return Verdict::fine(format!(
-            "a load would take at most {}",
-            words::duration(seconds)
-        ));
+        return Verdict::fine(format!("a load would take at most {}", words::duration(seconds)));
     }
     Finding::new(
         "warmup-throttled",
         Severity::Notice,
-        format!(
-            "loading the dump on a busy server would take {}",
-            words::duration(seconds)
-        ),
+        format!("loading the dump on a busy server would take {}", words::duration(seconds)),
     )
     .because("While queries run the server loads at most innodb_io_capacity pages a second.")
     .with("innodb_io_capacity", "per_second", Some(&capacity))
@@ -274,20 +242,14 @@ pub(super) fn warmup_throttled(facts: &Facts<'_>) -> Verdict {
 /// A load under way: its pace, and when it will end.
 fn running_load(facts: &Facts<'_>) -> Option<Verdict> {
     let state = facts.load_state()?;
-    let LoadState::Running {
-        progress: Some((done, all)),
-    } = state.value
-    else {
+    let LoadState::Running { progress: Some((done, all)) } = state.value else {
         return None;
     };
     let pace = load_pace(facts)?;
     let left = all.saturating_sub(done);
     let seconds = left as f64 / pace.max(0.1);
     let Some(severity) = LOAD_SECONDS.judge(seconds) else {
-        return Some(Verdict::fine(format!(
-            "the load ends in {}",
-            words::duration(seconds)
-        )));
+        return Some(Verdict::fine(format!("the load ends in {}", words::duration(seconds))));
     };
     let capacity = facts.now.setting_bytes("innodb_io_capacity");
     Some(
@@ -318,16 +280,9 @@ fn running_load(facts: &Facts<'_>) -> Option<Verdict> {
 /// Pages loaded per second between the first and the last load status seen.
 fn load_pace(facts: &Facts<'_>) -> Option<f64> {
     let interval = facts.watched()?;
-    let first = facts
-        .observation
-        .moments
-        .first()?
-        .status
-        .text("innodb_buffer_pool_load_status")?;
+    let first = facts.observation.moments.first()?.status.text("innodb_buffer_pool_load_status")?;
     let done = |text: &str| match LoadState::parse(text) {
-        LoadState::Running {
-            progress: Some((done, _)),
-        } => Some(done),
+        LoadState::Running { progress: Some((done, _)) } => Some(done),
         _ => None,
     };
     let now = facts.now.status.text("innodb_buffer_pool_load_status")?;
@@ -337,22 +292,12 @@ fn load_pace(facts: &Facts<'_>) -> Option<f64> {
 
 /// Pages the next load will read: the dump file where we see it, else the percentage of the pool.
 fn pages_to_load(facts: &Facts<'_>) -> Option<(u64, String)> {
-    if let Some(pages) = facts
-        .observation
-        .host()
-        .and_then(|host| host.dump_file_pages.as_ref())
-    {
+    if let Some(pages) = facts.observation.host().and_then(|host| host.dump_file_pages.as_ref()) {
         return Some((pages.value, pages.source.to_string()));
     }
-    let data = facts
-        .pool
-        .pages_data
-        .as_ref()
-        .or(facts.pool.pages_total.as_ref())?;
-    let percent = facts
-        .now
-        .setting_bytes("innodb_buffer_pool_dump_pct")
-        .map_or(25, |fact| fact.value);
+    let data = facts.pool.pages_data.as_ref().or(facts.pool.pages_total.as_ref())?;
+    let percent =
+        facts.now.setting_bytes("innodb_buffer_pool_dump_pct").map_or(25, |fact| fact.value);
     let pages = data.value.saturating_mul(percent.min(100)) / 100;
     Some((pages, format!("{percent} % of {}", data.source)))
 }
@@ -361,33 +306,21 @@ fn pages_to_load(facts: &Facts<'_>) -> Option<(u64, String)> {
 fn raise_io_capacity(facts: &Facts<'_>, pages: u64) -> String {
     let wanted = (pages / 300).clamp(1_000, 20_000);
     let now = facts.now.setting_bytes("innodb_io_capacity");
-    let max = facts
-        .now
-        .setting_bytes("innodb_io_capacity_max")
-        .map_or(0, |fact| fact.value);
+    let max = facts.now.setting_bytes("innodb_io_capacity_max").map_or(0, |fact| fact.value);
     let mut lines = vec!["for the time of the load only, if the disk allows".to_owned()];
     if max < wanted {
-        lines.push(format!(
-            "SET GLOBAL innodb_io_capacity_max = {};",
-            wanted * 2
-        ));
+        lines.push(format!("SET GLOBAL innodb_io_capacity_max = {};", wanted * 2));
     }
     lines.push(format!("SET GLOBAL innodb_io_capacity = {wanted};"));
     if let Some(now) = now {
-        lines.push(format!(
-            "and back afterwards\nSET GLOBAL innodb_io_capacity = {};",
-            now.value
-        ));
+        lines.push(format!("and back afterwards\nSET GLOBAL innodb_io_capacity = {};", now.value));
     }
     lines.join("\n")
 }
 
 /// A shutdown now would replace a fuller dump by an emptier one.
 pub(super) fn dump_at_risk(facts: &Facts<'_>) -> Verdict {
-    let Some(dump) = facts
-        .now
-        .setting_flag("innodb_buffer_pool_dump_at_shutdown")
-    else {
+    let Some(dump) = facts.now.setting_flag("innodb_buffer_pool_dump_at_shutdown") else {
         return Verdict::unknown("innodb_buffer_pool_dump_at_shutdown");
     };
     if !dump.value {
@@ -401,34 +334,27 @@ pub(super) fn dump_at_risk(facts: &Facts<'_>) -> Verdict {
     }
     let state = facts.load_state();
     let (severity, summary) = match state.as_ref().map(|state| &state.value) {
-        Some(LoadState::Running { .. }) => (
-            Severity::Notice,
-            "a shutdown before the load ends replaces the dump by a part of it",
-        ),
-        Some(LoadState::Failed(words)) if !is_missing_file(words) => (
-            Severity::Warning,
-            "the dump was not loaded, and a shutdown will overwrite it",
-        ),
-        Some(LoadState::Aborted) => (
-            Severity::Warning,
-            "the load was aborted, and a shutdown will overwrite the dump",
-        ),
+        Some(LoadState::Running { .. }) => {
+            (Severity::Notice, "a shutdown before the load ends replaces the dump by a part of it")
+        }
+        Some(LoadState::Failed(words)) if !is_missing_file(words) => {
+            (Severity::Warning, "the dump was not loaded, and a shutdown will overwrite it")
+        }
+        Some(LoadState::Aborted) => {
+            (Severity::Warning, "the load was aborted, and a shutdown will overwrite the dump")
+        }
         _ => match emptier_dump(facts) {
-            Some(_) => (
-                Severity::Notice,
-                "a shutdown now replaces a fuller dump by an emptier one",
-            ),
+            Some(_) => {
+                (Severity::Notice, "a shutdown now replaces a fuller dump by an emptier one")
+            }
             None => return Verdict::fine("a shutdown now loses nothing of the dump"),
         },
     };
     let host = facts.observation.host();
-    let file = host.and_then(|host| host.dump_file.as_ref()).map_or_else(
-        || "<datadir>/ib_buffer_pool".to_owned(),
-        |file| file.value.clone(),
-    );
-    let mut lines = vec![format!(
-        "keep a copy of the dump\n$ cp -p {file} {file}.keep"
-    )];
+    let file = host
+        .and_then(|host| host.dump_file.as_ref())
+        .map_or_else(|| "<datadir>/ib_buffer_pool".to_owned(), |file| file.value.clone());
+    let mut lines = vec![format!("keep a copy of the dump\n$ cp -p {file} {file}.keep")];
     match state.as_ref().map(|state| &state.value) {
         Some(LoadState::Aborted | LoadState::Failed(_)) => {
             lines.push("and load it\nSET GLOBAL innodb_buffer_pool_load_now = ON;".to_owned());
@@ -444,16 +370,8 @@ pub(super) fn dump_at_risk(facts: &Facts<'_>) -> Verdict {
         .because(
             "MySQL dumps at every clean shutdown, however little of the pool is warm (bug 76656).",
         )
-        .with(
-            "load_status",
-            "",
-            facts.now.status.text("innodb_buffer_pool_load_status"),
-        )
-        .with(
-            "dump_file_pages",
-            "pages",
-            host.and_then(|host| host.dump_file_pages.as_ref()),
-        )
+        .with("load_status", "", facts.now.status.text("innodb_buffer_pool_load_status"))
+        .with("dump_file_pages", "pages", host.and_then(|host| host.dump_file_pages.as_ref()))
         .with("pages_dumped_now", "pages", would.as_ref())
         .act(lines.join("\n"))
         .found()
@@ -463,11 +381,12 @@ pub(super) fn dump_at_risk(facts: &Facts<'_>) -> Verdict {
 fn emptier_dump(facts: &Facts<'_>) -> Option<Fact<u64>> {
     let file = facts.observation.host()?.dump_file_pages.as_ref()?;
     let data = facts.pool.pages_data.as_ref()?;
-    let percent = facts
-        .now
-        .setting_bytes("innodb_buffer_pool_dump_pct")?
-        .value
-        .min(100);
+    let percent = facts.now.setting_bytes("innodb_buffer_pool_dump_pct")?.value.min(100);
+    let loaded = facts.load_state().is_some_and(|state| state.value == LoadState::Completed);
+    // What the file has beyond all of a pool that was loaded from it is dead: dropped or temporary.
+    if loaded && percent == 100 {
+        return None;
+    }
     let now = data.value.saturating_mul(percent) / 100;
     (now.saturating_mul(4) < file.value.saturating_mul(3))
         .then(|| Fact::new(now, computed("pages_data x innodb_buffer_pool_dump_pct")))

@@ -23,19 +23,15 @@ const PENDING_LRU_WRITES: u64 = 32;
 
 /// Threads wait for the page cleaner.
 pub(super) fn flush_behind(facts: &Facts<'_>) -> Verdict {
-    let waits = facts
-        .watched()
-        .and_then(|interval| interval.free_waits_per_second.as_ref());
+    let waits = facts.watched().and_then(|interval| interval.free_waits_per_second.as_ref());
     let pending = facts.now.innodb_status.as_ref().and_then(|text| {
         let pending = text.pool.as_ref()?.pending_lru_writes?;
         Some(Fact::new(pending, text.source("Pending writes: LRU")))
     });
     let slow = slow_cleaner(facts);
     let by_waits = waits.and_then(|waits| FREE_WAITS.judge(waits.value));
-    let by_queue = pending
-        .as_ref()
-        .filter(|p| p.value >= PENDING_LRU_WRITES)
-        .map(|_| Severity::Warning);
+    let by_queue =
+        pending.as_ref().filter(|p| p.value >= PENDING_LRU_WRITES).map(|_| Severity::Warning);
     let by_log = slow.as_ref().map(|_| Severity::Warning);
     let by_starvation = starved_cleaner(facts).then_some(Severity::Warning);
     let Some(severity) = by_waits.max(by_queue).max(by_log).max(by_starvation) else {
@@ -62,11 +58,7 @@ pub(super) fn flush_behind(facts: &Facts<'_>) -> Verdict {
         (_, _, Some(slow)) => format!(
             "the page cleaner took {} for its one second, {} in the log",
             words::duration(slow.worst_ms as f64 / 1000.0),
-            if slow.times == 1 {
-                "once".to_owned()
-            } else {
-                format!("{} times", slow.times)
-            }
+            if slow.times == 1 { "once".to_owned() } else { format!("{} times", slow.times) }
         ),
         _ => {
             "no page is free while the redo log is nearly full: the page cleaner starves".to_owned()
@@ -116,11 +108,7 @@ fn starved_cleaner(facts: &Facts<'_>) -> bool {
     let server = facts.server();
     let affected =
         server.flavor == Flavor::Mariadb && server.at_least(10, 5, 0) && server.below(12, 0, 0);
-    let no_page_free = facts
-        .pool
-        .pages_free
-        .as_ref()
-        .is_some_and(|free| free.value < 16);
+    let no_page_free = facts.pool.pages_free.as_ref().is_some_and(|free| free.value < 16);
     affected
         && no_page_free
         && redo::age(facts).is_some_and(|age| CHECKPOINT_AGE.judge(age.ratio).is_some())
@@ -138,11 +126,7 @@ struct SlowCleaner {
 fn slow_cleaner(facts: &Facts<'_>) -> Option<SlowCleaner> {
     let mut found: Option<SlowCleaner> = None;
     for event in &facts.now.log_events {
-        let LogEventKind::PageCleanerSlow {
-            took_ms,
-            flushed_pages,
-            evicted_pages,
-        } = event.kind
+        let LogEventKind::PageCleanerSlow { took_ms, flushed_pages, evicted_pages } = event.kind
         else {
             continue;
         };
@@ -150,12 +134,8 @@ fn slow_cleaner(facts: &Facts<'_>) -> Option<SlowCleaner> {
             continue;
         }
         let source = format!("{}:{}", event.place, event.line);
-        let slow = found.get_or_insert(SlowCleaner {
-            times: 0,
-            worst_ms: 0,
-            flushed_pages,
-            source,
-        });
+        let slow =
+            found.get_or_insert(SlowCleaner { times: 0, worst_ms: 0, flushed_pages, source });
         slow.times += 1;
         if took_ms > slow.worst_ms {
             slow.worst_ms = took_ms;
@@ -167,22 +147,12 @@ fn slow_cleaner(facts: &Facts<'_>) -> Option<SlowCleaner> {
 
 /// Raises io_capacity to twice what it is, at least to what flash gives.
 fn more_io_capacity(facts: &Facts<'_>) -> String {
-    let now = facts
-        .now
-        .setting_bytes("innodb_io_capacity")
-        .map_or(200, |fact| fact.value);
-    let max = facts
-        .now
-        .setting_bytes("innodb_io_capacity_max")
-        .map_or(0, |fact| fact.value);
+    let now = facts.now.setting_bytes("innodb_io_capacity").map_or(200, |fact| fact.value);
+    let max = facts.now.setting_bytes("innodb_io_capacity_max").map_or(0, |fact| fact.value);
     let wanted = now.saturating_mul(2).clamp(1_000, 100_000);
     let mut lines = vec!["raise the page cleaner's rate, if the disk has it".to_owned()];
     if max < wanted.saturating_mul(2) {
-        lines.push(
-            facts
-                .dialect
-                .set("innodb_io_capacity_max", &(wanted * 2).to_string()),
-        );
+        lines.push(facts.dialect.set("innodb_io_capacity_max", &(wanted * 2).to_string()));
     }
     lines.push(facts.dialect.set("innodb_io_capacity", &wanted.to_string()));
     lines.join("\n")
@@ -193,11 +163,8 @@ pub(super) fn dirty_pages_high(facts: &Facts<'_>) -> Verdict {
     let Some(share) = facts.dirty_share() else {
         return Verdict::unknown("dirty pages");
     };
-    let max = facts
-        .now
-        .variables
-        .decimal("innodb_max_dirty_pages_pct")
-        .map_or(90.0, |fact| fact.value);
+    let max =
+        facts.now.variables.decimal("innodb_max_dirty_pages_pct").map_or(90.0, |fact| fact.value);
     let limit = (max / 100.0).max(0.01);
     let samples = dirty_samples(facts);
     let long_enough = samples.len() >= DIRTY_SAMPLES && span(&samples) >= DIRTY_SECONDS - 1.0;
@@ -247,23 +214,14 @@ pub(super) fn dirty_pages_high(facts: &Facts<'_>) -> Verdict {
         )
         .with("pages_dirty", "pages", facts.pool.pages_dirty.as_ref())
         .with("pages_data", "pages", facts.pool.pages_data.as_ref())
-        .with_item(EvidenceItem::new(
-            "dirty_ratio",
-            "ratio",
-            share,
-            "dirty / (data + free + 1)",
-        ))
+        .with_item(EvidenceItem::new("dirty_ratio", "ratio", share, "dirty / (data + free + 1)"))
         .with_item(EvidenceItem::new(
             "samples",
             "samples",
             samples.len() as u64,
             "samples of one look",
         ))
-        .with(
-            "checkpoint_age_bytes",
-            "bytes",
-            redo::age(facts).map(|age| age.bytes).as_ref(),
-        )
+        .with("checkpoint_age_bytes", "bytes", redo::age(facts).map(|age| age.bytes).as_ref())
         .with(
             "pages_written_per_second",
             "per_second",
@@ -303,10 +261,8 @@ fn is_rising(samples: &[(f64, f64)]) -> bool {
         .map(|chunk| chunk.iter().map(|(_, share)| share).sum::<f64>() / chunk.len() as f64)
         .collect();
     let rises = means.windows(2).all(|pair| matches!(pair, [a, b] if b > a));
-    let (first, last) = (
-        means.first().copied().unwrap_or(0.0),
-        means.last().copied().unwrap_or(0.0),
-    );
+    let (first, last) =
+        (means.first().copied().unwrap_or(0.0), means.last().copied().unwrap_or(0.0));
     rises && last >= first * 1.2
 }
 
@@ -316,20 +272,15 @@ pub(super) fn io_capacity_low(facts: &Facts<'_>) -> Verdict {
         return Verdict::unknown("innodb_io_capacity");
     };
     let flushed = facts.watched().and_then(|interval| {
-        interval
-            .pages_flushed_per_second
-            .as_ref()
-            .or(interval.pages_written_per_second.as_ref())
+        interval.pages_flushed_per_second.as_ref().or(interval.pages_written_per_second.as_ref())
     });
     let share = facts.dirty_share().unwrap_or(0.0);
     let used = flushed.map(|flushed| flushed.value / capacity.value.max(1) as f64);
     let age_ratio = redo::age(facts).map_or(0.0, |age| age.ratio);
     let held_back = share >= 0.10 || age_ratio >= 0.5;
-    if let (Some(severity), Some(flushed), true) = (
-        used.and_then(|used| FLUSH_TO_IO_CAPACITY.judge(used)),
-        flushed,
-        held_back,
-    ) {
+    if let (Some(severity), Some(flushed), true) =
+        (used.and_then(|used| FLUSH_TO_IO_CAPACITY.judge(used)), flushed, held_back)
+    {
         return Finding::new(
             "io-capacity-low",
             severity,
@@ -355,18 +306,12 @@ pub(super) fn io_capacity_low(facts: &Facts<'_>) -> Verdict {
     let low_for_flash = rotational == Some(false) && capacity.value as f64 <= IO_CAPACITY_FLASH;
     let below_any_default = (capacity.value as f64) < IO_CAPACITY_FLASH;
     if low_for_flash || below_any_default {
-        let device = if low_for_flash {
-            "data is on flash"
-        } else {
-            "below the default of any version"
-        };
+        let device =
+            if low_for_flash { "data is on flash" } else { "below the default of any version" };
         return Finding::new(
             "io-capacity-low",
             Severity::Notice,
-            format!(
-                "innodb_io_capacity = {}: {device}",
-                words::count(capacity.value)
-            ),
+            format!("innodb_io_capacity = {}: {device}", words::count(capacity.value)),
         )
         .because("Nothing waits for it today; a burst of writes or a warm-up load would.")
         .with("innodb_io_capacity", "per_second", Some(&capacity))
@@ -374,14 +319,10 @@ pub(super) fn io_capacity_low(facts: &Facts<'_>) -> Verdict {
         .found();
     }
     match used {
-        Some(used) => Verdict::fine(format!(
-            "flushing uses {} of innodb_io_capacity",
-            words::percent(used)
-        )),
-        None => Verdict::fine(format!(
-            "innodb_io_capacity = {}",
-            words::count(capacity.value)
-        )),
+        Some(used) => {
+            Verdict::fine(format!("flushing uses {} of innodb_io_capacity", words::percent(used)))
+        }
+        None => Verdict::fine(format!("innodb_io_capacity = {}", words::count(capacity.value))),
     }
 }
 
@@ -395,16 +336,10 @@ pub(super) fn durability_relaxed(facts: &Facts<'_>) -> Verdict {
     let Some(commit) = facts.now.setting_bytes("innodb_flush_log_at_trx_commit") else {
         return Verdict::unknown("innodb_flush_log_at_trx_commit");
     };
-    let binlog_on = facts
-        .now
-        .setting_flag("log_bin")
-        .is_some_and(|fact| fact.value);
+    let binlog_on = facts.now.setting_flag("log_bin").is_some_and(|fact| fact.value);
     let sync_binlog = facts.now.setting_bytes("sync_binlog").filter(|_| binlog_on);
     let doublewrite_off = facts.now.setting_text("innodb_doublewrite").filter(|fact| {
-        matches!(
-            fact.value.to_ascii_uppercase().as_str(),
-            "OFF" | "0" | "DETECT_ONLY"
-        )
+        matches!(fact.value.to_ascii_uppercase().as_str(), "OFF" | "0" | "DETECT_ONLY")
     });
     let binlog_relaxed = sync_binlog.as_ref().is_some_and(|fact| fact.value != 1);
     if commit.value == 1 && !binlog_relaxed && doublewrite_off.is_none() {
@@ -423,11 +358,7 @@ pub(super) fn durability_relaxed(facts: &Facts<'_>) -> Verdict {
         losses.push("a torn page if power fails during a write");
     }
     let severe = commit.value == 0 || doublewrite_off.is_some();
-    let severity = if severe {
-        Severity::Warning
-    } else {
-        Severity::Notice
-    };
+    let severity = if severe { Severity::Warning } else { Severity::Notice };
     let mut lines = vec!["have whoever answers for the data say yes to this, or".to_owned()];
     if commit.value != 1 {
         lines.push(facts.dialect.set("innodb_flush_log_at_trx_commit", "1"));
@@ -455,14 +386,10 @@ pub(super) fn durability_relaxed(facts: &Facts<'_>) -> Verdict {
 
 /// Every page is in memory twice.
 pub(super) fn double_buffering(facts: &Facts<'_>) -> Verdict {
-    let windows = facts
-        .now
-        .variables
-        .text("version_compile_os")
-        .is_some_and(|os| {
-            let os = os.value.to_ascii_lowercase();
-            os.starts_with("win")
-        });
+    let windows = facts.now.variables.text("version_compile_os").is_some_and(|os| {
+        let os = os.value.to_ascii_lowercase();
+        os.starts_with("win")
+    });
     if windows {
         return Verdict::NotApplicable;
     }
@@ -480,17 +407,11 @@ pub(super) fn double_buffering(facts: &Facts<'_>) -> Verdict {
         return Verdict::fine("data files bypass the page cache");
     }
     let size = facts.pool.size_bytes.as_ref().map_or(0, |fact| fact.value);
-    let severity = if size >= GIB {
-        Severity::Warning
-    } else {
-        Severity::Notice
-    };
+    let severity = if size >= GIB { Severity::Warning } else { Severity::Notice };
     let action = if buffered.is_some() {
         facts.dialect.set("innodb_data_file_buffering", "OFF")
     } else {
-        facts
-            .dialect
-            .set_for_restart("innodb_flush_method", "O_DIRECT")
+        facts.dialect.set_for_restart("innodb_flush_method", "O_DIRECT")
     };
     Finding::new(
         "double-buffering",

@@ -28,11 +28,7 @@ impl Look {
     }
 
     pub fn server(version: &str, comment: &str, pool_bytes: u64) -> Self {
-        Self {
-            documents: Vec::new(),
-            seconds: 10.0,
-        }
-        .variables(&[
+        Self { documents: Vec::new(), seconds: 10.0 }.variables(&[
             ("version", version),
             ("version_comment", comment),
             ("innodb_buffer_pool_size", &pool_bytes.to_string()),
@@ -41,10 +37,7 @@ impl Look {
 
     /// A look that knows nothing yet.
     pub fn nothing() -> Self {
-        Self {
-            documents: Vec::new(),
-            seconds: 10.0,
-        }
+        Self { documents: Vec::new(), seconds: 10.0 }
     }
 
     pub fn seconds(mut self, seconds: f64) -> Self {
@@ -72,11 +65,7 @@ impl Look {
     }
 
     pub fn variables(self, pairs: &[(&str, &str)]) -> Self {
-        self.add(
-            0,
-            "SHOW GLOBAL VARIABLES",
-            Content::Variables(name_value(pairs)),
-        )
+        self.add(0, "SHOW GLOBAL VARIABLES", Content::Variables(name_value(pairs)))
     }
 
     /// `(variable, origin, path)`.
@@ -89,11 +78,7 @@ impl Look {
                 Some((*path).to_owned()),
             ]);
         }
-        self.add(
-            0,
-            "performance_schema.variables_info",
-            Content::VariableOrigins(table),
-        )
+        self.add(0, "performance_schema.variables_info", Content::VariableOrigins(table))
     }
 
     pub fn persisted(self, pairs: &[(&str, &str)]) -> Self {
@@ -119,30 +104,23 @@ impl Look {
     /// `(name, first value, growth per second)`; the interval is `self.seconds`.
     pub fn counters(self, counters: &[(&str, u64, f64)]) -> Self {
         let seconds = self.seconds;
-        let first: Vec<_> = counters
-            .iter()
-            .map(|(n, v, _)| ((*n).to_owned(), v.to_string()))
-            .collect();
+        let first: Vec<_> =
+            counters.iter().map(|(n, v, _)| ((*n).to_owned(), v.to_string())).collect();
         let last: Vec<_> = counters
             .iter()
             .map(|(name, value, rate)| {
-                (
-                    (*name).to_owned(),
-                    (*value as f64 + rate * seconds).round().to_string(),
-                )
+                ((*name).to_owned(), (*value as f64 + rate * seconds).round().to_string())
             })
             .collect();
         let borrow = |pairs: &[(String, String)]| -> Table {
-            name_value(
-                &pairs
-                    .iter()
-                    .map(|(n, v)| (n.as_str(), v.as_str()))
-                    .collect::<Vec<_>>(),
-            )
+            name_value(&pairs.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect::<Vec<_>>())
         };
         let (first, last) = (borrow(&first), borrow(&last));
-        self.add(0, "SHOW GLOBAL STATUS", Content::Status(first))
-            .add(1, "SHOW GLOBAL STATUS", Content::Status(last))
+        self.add(0, "SHOW GLOBAL STATUS", Content::Status(first)).add(
+            1,
+            "SHOW GLOBAL STATUS",
+            Content::Status(last),
+        )
     }
 
     /// The page counts of a pool, as gauges of both moments.
@@ -181,11 +159,8 @@ impl Look {
                 "syncs",
                 "sync_seconds",
             ]);
-            let cells = [
-                "data".to_owned(),
-                reads.to_string(),
-                (reads * latency_seconds).to_string(),
-            ];
+            let cells =
+                ["data".to_owned(), reads.to_string(), (reads * latency_seconds).to_string()];
             let zeros = ["0", "0", "0", "0", "0"].map(str::to_owned);
             table.push(cells.into_iter().chain(zeros).map(Some));
             Content::FileIo(table)
@@ -205,18 +180,13 @@ impl Look {
     pub fn data(self, bytes: u64) -> Self {
         let mut table = Table::new(["schema_name", "tablespaces", "file_bytes"]);
         table.push(["shop".to_owned(), "12".to_owned(), bytes.to_string()].map(Some));
-        self.add(
-            0,
-            "information_schema.INNODB_TABLESPACES",
-            Content::SchemaSizes(table),
-        )
+        self.add(0, "information_schema.INNODB_TABLESPACES", Content::SchemaSizes(table))
     }
 
     /// Fields of the host, the same at both moments.
     pub fn host(self, fields: &[(&str, &str)]) -> Self {
         let table = host_table(fields, "/proc");
-        self.add(0, "host", Content::Host(table.clone()))
-            .add(1, "host", Content::Host(table))
+        self.add(0, "host", Content::Host(table.clone())).add(1, "host", Content::Host(table))
     }
 
     /// Fields of the host at the second moment.
@@ -240,15 +210,7 @@ impl Look {
         ]);
         for (after, dirty) in samples {
             let taken = 1_700_000_000.0 + after;
-            table.push(
-                [
-                    taken.to_string(),
-                    dirty.to_string(),
-                    "1000".into(),
-                    "0".into(),
-                ]
-                .map(Some),
-            );
+            table.push([taken.to_string(), dirty.to_string(), "1000".into(), "0".into()].map(Some));
         }
         self.add(0, "SHOW GLOBAL STATUS", Content::Gauges(table))
     }
@@ -259,10 +221,7 @@ impl Look {
 
     /// The finding of a code, if raised.
     pub fn finding(&self, code: &str) -> Option<Finding> {
-        self.report()
-            .findings
-            .into_iter()
-            .find(|finding| finding.code == code)
+        self.report().findings.into_iter().find(|finding| finding.code == code)
     }
 
     /// The severity of a code.

@@ -62,17 +62,28 @@ const MARIADB_VARIABLES: &[&str] = &[
 ];
 
 /// Tells MariaDB by what only MariaDB prints, where nothing names the server.
-pub(super) fn from_signs(evidence: &mut Evidence) {
+pub(super) fn from_signs(evidence: &mut Evidence, is_mariadb_text: bool) {
     if evidence.server.flavor != Flavor::Unknown {
         return;
     }
-    let status = MARIADB_STATUS
-        .iter()
-        .any(|name| evidence.status.text(name).is_some());
-    let variable = MARIADB_VARIABLES
-        .iter()
-        .any(|name| evidence.variables.get(name).is_some());
-    if status || variable {
+    let status = MARIADB_STATUS.iter().any(|name| evidence.status.text(name).is_some());
+    let variable = MARIADB_VARIABLES.iter().any(|name| evidence.variables.get(name).is_some());
+    if status || variable || is_mariadb_text {
         evidence.server.flavor = Flavor::Mariadb;
     }
+}
+
+/// MariaDB alone prints the share of dirty pages, and from 10.6 on no single page writes behind it.
+/// The line must be whole: that of another server may have been cut off.
+pub(super) fn is_mariadb_text(text: &str) -> bool {
+    let Some((_, rest)) = text.split_once("Percent of dirty pages(LRU & free pages)") else {
+        return false;
+    };
+    let Some((_, rest)) = rest.split_once("Pending writes: LRU") else {
+        return false;
+    };
+    let Some((writes, _)) = rest.split_once("Pages made young") else {
+        return false;
+    };
+    writes.contains("flush list") && !writes.contains("single page")
 }

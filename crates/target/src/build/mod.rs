@@ -14,6 +14,8 @@ mod tables;
 mod tests;
 mod texts;
 
+pub(crate) use texts::expand_exporter;
+
 use std::sync::Arc;
 
 use crate::evidence::Evidence;
@@ -27,12 +29,9 @@ use crate::table::Table;
 /// Documents of one moment may come in any order. Later documents win over earlier ones where both
 /// give a value; where pasted files contradict each other, a `not_read` entry says so.
 pub fn observe(name: &str, documents: Vec<Document>, not_read: Vec<NotRead>) -> Observation {
-    let mut observation = Observation {
-        name: name.to_owned(),
-        not_read,
-        ..Observation::default()
-    };
-    for documents in moments::sort(documents) {
+    let mut observation = Observation { name: name.to_owned(), not_read, ..Observation::default() };
+    let documents = documents.into_iter().flat_map(expand_exporter);
+    for documents in moments::sort(documents.collect()) {
         let mut moment = Moment::default();
         moment.fold(documents);
         let mut evidence = moment.evidence;
@@ -56,18 +55,10 @@ fn finish(observation: &mut Observation) {
     for moment in &observation.moments {
         add_sample_at(moment, &mut observation.gauges);
     }
-    observation
-        .gauges
-        .sort_by(|a, b| a.taken_unix_seconds.total_cmp(&b.taken_unix_seconds));
-    let all = observation
-        .moments
-        .iter()
-        .flat_map(|moment| moment.not_read.iter().cloned());
+    observation.gauges.sort_by(|a, b| a.taken_unix_seconds.total_cmp(&b.taken_unix_seconds));
+    let all = observation.moments.iter().flat_map(|moment| moment.not_read.iter().cloned());
     let mut gathered: Vec<NotRead> = Vec::new();
-    for entry in std::mem::take(&mut observation.not_read)
-        .into_iter()
-        .chain(all)
-    {
+    for entry in std::mem::take(&mut observation.not_read).into_iter().chain(all) {
         if !gathered.contains(&entry) {
             gathered.push(entry);
         }
@@ -89,10 +80,7 @@ fn add_sample_at(moment: &Evidence, gauges: &mut Vec<GaugeSample>) {
     }
     let near = |sample: &GaugeSample| (sample.taken_unix_seconds - taken).abs() < SAME_SECONDS;
     if !status.is_empty() && !gauges.iter().any(near) {
-        gauges.push(GaugeSample {
-            taken_unix_seconds: taken,
-            status,
-        });
+        gauges.push(GaugeSample { taken_unix_seconds: taken, status });
     }
 }
 
@@ -115,10 +103,14 @@ impl Moment {
         self.evidence.taken_unix_seconds = moments::taken(&documents);
         self.evidence.not_read = moments::contradictions(&documents);
         identity::identify(&mut self.evidence.server, &documents);
+        let is_mariadb_text = documents.iter().any(|document| {
+            matches!(&document.content, Content::InnodbStatus(text)
+                if identity::is_mariadb_text(text))
+        });
         for document in documents {
             self.add(document);
         }
-        identity::from_signs(&mut self.evidence);
+        identity::from_signs(&mut self.evidence, is_mariadb_text);
     }
 
     fn add(&mut self, document: Document) {
@@ -128,20 +120,10 @@ impl Moment {
             Content::Variables(table) => tables::variables(&mut evidence.variables, &table, &place),
             Content::VariableOrigins(table) => self.origins.push((table, place)),
             Content::Status(table) => {
-                tables::status(
-                    &mut evidence.status,
-                    &table,
-                    &place,
-                    crate::allow::is_status,
-                );
+                tables::status(&mut evidence.status, &table, &place, crate::allow::is_status);
             }
             Content::Metrics(table) => {
-                tables::status(
-                    &mut evidence.metrics,
-                    &table,
-                    &place,
-                    crate::allow::is_metric,
-                );
+                tables::status(&mut evidence.metrics, &table, &place, crate::allow::is_metric);
             }
             Content::Persisted(table) => {
                 let persisted = evidence.persisted.get_or_insert_default();
@@ -158,15 +140,15 @@ impl Moment {
             Content::Gauges(table) => self.gauges.extend(tables::gauges(&table, &place)),
             Content::NotRead(table) => tables::not_read(&mut evidence.not_read, &table),
             Content::MysqldAuto(text) => texts::mysqld_auto(evidence, &text, &document.place),
-            Content::OptionFile(text) => self.option_files.push(texts::OptionFile {
-                place: document.place,
-                text,
-            }),
-            Content::PoolStats(_)
-            | Content::InnodbStatus(_)
-            | Content::Exporter(_)
-            | Content::Meminfo(_)
-            | Content::ErrorLog(_) => {}
+            Content::OptionFile(text) => {
+                self.option_files.push(texts::OptionFile { place: document.place, text })
+            }
+            Content::PoolStats(table) => texts::pool_stats(evidence, &table, &document.place),
+            Content::InnodbStatus(text) => texts::innodb_status(evidence, &text, &document.place),
+            Content::Meminfo(text) => texts::meminfo(evidence, &text, &document.place),
+            Content::ErrorLog(text) => texts::error_log(evidence, &text, &document.place),
+            // Was taken apart before the documents were sorted into moments.
+            Content::Exporter(_) => {}
         }
     }
 }
@@ -174,7 +156,7 @@ impl Moment {
 /// Sort key: lower is folded first and so gives way.
 fn trust(content: &Content, place: &str) -> u8 {
     match content {
-        Content::Exporter(_) | Content::Meminfo(_) | Content::MysqldAuto(_) => 0,
+        Content::Meminfo(_) | Content::MysqldAuto(_) => 0,
         Content::Host(_) if place == crate::host::HOST_MEMORY_OPTION => 2,
         _ => 1,
     }

@@ -55,10 +55,7 @@ pub(super) fn taken(documents: &[Document]) -> Option<f64> {
         .filter(|document| matches!(document.content, Content::Status(_)))
         .find_map(time);
     of_status.or_else(|| {
-        documents
-            .iter()
-            .filter(|document| !is_timeless(&document.content))
-            .find_map(time)
+        documents.iter().filter(|document| !is_timeless(&document.content)).find_map(time)
     })
 }
 
@@ -84,17 +81,13 @@ fn split(documents: Vec<Document>) -> Vec<Vec<Document>> {
         .collect();
     let mut moments: Vec<Vec<Document>> = uptimes.iter().map(|_| Vec::new()).collect();
     for document in documents {
-        let at =
-            match pasted_uptime(&document) {
-                Some(uptime) => index(uptime),
-                None => by_place.get(&document.place).copied().unwrap_or(
-                    if is_static(&document.content) {
-                        0
-                    } else {
-                        last
-                    },
-                ),
-            };
+        let at = match pasted_uptime(&document) {
+            Some(uptime) => index(uptime),
+            None => by_place
+                .get(&document.place)
+                .copied()
+                .unwrap_or(if is_static(&document.content) { 0 } else { last }),
+        };
         if let Some(moment) = moments.get_mut(at) {
             moment.push(document);
         }
@@ -197,11 +190,8 @@ fn replaced(what: &str, earlier: &Document, later: &Document) -> NotRead {
 fn differing(earlier: &Table, later: &Table) -> Vec<String> {
     let normal = |row| name_of(row).map(crate::variables::normalise_name);
     let value = |row: &crate::table::Row| row.cells.get(1).cloned().flatten();
-    let before: BTreeMap<_, _> = earlier
-        .rows
-        .iter()
-        .filter_map(|row| Some((normal(row)?, value(row))))
-        .collect();
+    let before: BTreeMap<_, _> =
+        earlier.rows.iter().filter_map(|row| Some((normal(row)?, value(row)))).collect();
     later
         .rows
         .iter()

@@ -22,11 +22,7 @@ fn name_and_value(row: &Row) -> Option<(&str, &str)> {
 
 /// Where a value of `row` stands.
 fn source_of(place: &Arc<str>, row: &Row, name: &str) -> Source {
-    Source {
-        place: Arc::clone(place),
-        line: row.line,
-        name: name.to_owned(),
-    }
+    Source { place: Arc::clone(place), line: row.line, name: name.to_owned() }
 }
 
 /// Adds the allowed variables of a name and value table.
@@ -102,25 +98,18 @@ pub(super) fn schema_sizes(evidence: &mut Evidence, table: &Table, place: &Arc<s
         let Some(schema) = table.cell(row, "schema_name") else {
             continue;
         };
-        let numbers = (
-            table.number(row, "tablespaces"),
-            table.number(row, "file_bytes"),
-        );
+        let numbers = (table.number(row, "tablespaces"), table.number(row, "file_bytes"));
         match numbers {
-            (Some(tablespaces), Some(file_bytes)) => schemas.push(SchemaSize {
-                schema: schema.to_owned(),
-                tablespaces,
-                file_bytes,
-            }),
+            (Some(tablespaces), Some(file_bytes)) => {
+                schemas.push(SchemaSize { schema: schema.to_owned(), tablespaces, file_bytes })
+            }
             _ => incomplete(evidence, format!("size of schema {schema}"), place),
         }
     }
     schemas
         .sort_by(|a, b| (b.file_bytes, a.schema.as_str()).cmp(&(a.file_bytes, b.schema.as_str())));
-    evidence.data = Some(DataSize {
-        schemas,
-        source: Source::new(Arc::clone(place), "file_bytes"),
-    });
+    evidence.data =
+        Some(DataSize { schemas, source: Source::new(Arc::clone(place), "file_bytes") });
 }
 
 /// A row per kind of file.
@@ -169,11 +158,8 @@ pub(super) fn statements(evidence: &mut Evidence, table: &Table, place: &Arc<str
     };
     match (table.number(row, "count"), seconds(table, row, "seconds")) {
         (Some(count), Some(seconds)) => {
-            evidence.statements = Some(StatementTotals {
-                count,
-                seconds,
-                source: source_of(place, row, "count"),
-            });
+            evidence.statements =
+                Some(StatementTotals { count, seconds, source: source_of(place, row, "count") });
         }
         _ => incomplete(evidence, "statement time".to_owned(), place),
     }
@@ -199,10 +185,7 @@ pub(super) fn memory(evidence: &mut Evidence, table: &Table, place: &Arc<str>) {
     let Some(row) = table.rows.first() else {
         return;
     };
-    let numbers = (
-        table.number(row, "total_bytes"),
-        table.number(row, "buffer_pool_bytes"),
-    );
+    let numbers = (table.number(row, "total_bytes"), table.number(row, "buffer_pool_bytes"));
     match numbers {
         (Some(total_bytes), Some(buffer_pool_bytes)) => {
             evidence.memory = Some(ServerMemory {
@@ -211,11 +194,7 @@ pub(super) fn memory(evidence: &mut Evidence, table: &Table, place: &Arc<str>) {
                 source: source_of(place, row, "total_bytes"),
             });
         }
-        _ => incomplete(
-            evidence,
-            "the server's account of its memory".to_owned(),
-            place,
-        ),
+        _ => incomplete(evidence, "the server's account of its memory".to_owned(), place),
     }
 }
 
@@ -224,10 +203,7 @@ pub(super) fn transactions(evidence: &mut Evidence, table: &Table, place: &Arc<s
     let Some(row) = table.rows.first() else {
         return;
     };
-    match (
-        table.number(row, "open"),
-        table.number(row, "oldest_seconds"),
-    ) {
+    match (table.number(row, "open"), table.number(row, "oldest_seconds")) {
         (Some(open), oldest) if oldest.is_some() || open == 0 => {
             evidence.transactions = Some(Transactions {
                 open,
@@ -265,9 +241,7 @@ pub(super) fn host(evidence: &mut Evidence, table: &Table, place: &Arc<str>) {
         let source = crate::host::parse_source(table.cell(row, "source"), place, name);
         if let Err(why) = crate::host::set(&mut host, name.trim(), value, source) {
             let what = format!("{name} of the host");
-            evidence
-                .not_read
-                .push(NotRead::new(what, format!("{place}: {why}")));
+            evidence.not_read.push(NotRead::new(what, format!("{place}: {why}")));
         }
     }
     evidence.host = Some(host);
@@ -286,10 +260,7 @@ pub(super) fn gauges(table: &Table, place: &Arc<str>) -> Vec<GaugeSample> {
                 status.insert(name, value, source_of(place, row, name));
             }
         }
-        Some(GaugeSample {
-            taken_unix_seconds,
-            status,
-        })
+        Some(GaugeSample { taken_unix_seconds, status })
     };
     table.rows.iter().filter_map(sample).collect()
 }

@@ -13,10 +13,7 @@ use crate::version::{Flavor, Version};
 fn table(columns: &[&str], rows: &[&[&str]]) -> Table {
     let mut table = Table::new(columns.iter().copied());
     for row in rows {
-        table.push(
-            row.iter()
-                .map(|cell| (*cell != "NULL").then(|| (*cell).to_owned())),
-        );
+        table.push(row.iter().map(|cell| (*cell != "NULL").then(|| (*cell).to_owned())));
     }
     table
 }
@@ -26,19 +23,11 @@ fn pairs(rows: &[&[&str]]) -> Table {
 }
 
 fn document(moment: usize, place: &str, content: Content) -> Document {
-    Document {
-        content,
-        place: place.to_owned(),
-        moment,
-        taken_unix_seconds: None,
-    }
+    Document { content, place: place.to_owned(), moment, taken_unix_seconds: None }
 }
 
 fn at(seconds: f64, moment: usize, content: Content) -> Document {
-    Document {
-        taken_unix_seconds: Some(seconds),
-        ..document(moment, "SHOW", content)
-    }
+    Document { taken_unix_seconds: Some(seconds), ..document(moment, "SHOW", content) }
 }
 
 fn look(documents: Vec<Document>) -> Observation {
@@ -84,21 +73,13 @@ fn every_table_kind_reaches_its_place() {
                 &[&["log_lsn_checkpoint_age", "4096"], &["other", "1"]],
             )),
         ),
-        document(
-            0,
-            "persisted",
-            Content::Persisted(pairs(&[&["innodb_io_capacity", "900"]])),
-        ),
+        document(0, "persisted", Content::Persisted(pairs(&[&["innodb_io_capacity", "900"]]))),
         document(
             0,
             "sizes",
             Content::SchemaSizes(table(
                 &["schema_name", "tablespaces", "file_bytes"],
-                &[
-                    &["small", "1", "10"],
-                    &["big", "2", "20"],
-                    &["odd", "x", "1"],
-                ],
+                &[&["small", "1", "10"], &["big", "2", "20"], &["odd", "x", "1"]],
             )),
         ),
         document(
@@ -129,18 +110,12 @@ fn every_table_kind_reaches_its_place() {
         document(
             0,
             "digests",
-            Content::Digests(table(
-                &["digest", "count", "seconds"],
-                &[&["ab12", "3", "1.25"]],
-            )),
+            Content::Digests(table(&["digest", "count", "seconds"], &[&["ab12", "3", "1.25"]])),
         ),
         document(
             0,
             "memory",
-            Content::Memory(table(
-                &["total_bytes", "buffer_pool_bytes"],
-                &[&["300", "200"]],
-            )),
+            Content::Memory(table(&["total_bytes", "buffer_pool_bytes"], &[&["300", "200"]])),
         ),
         document(
             0,
@@ -157,10 +132,7 @@ fn every_table_kind_reaches_its_place() {
             "host",
             Content::Host(table(
                 &["name", "value", "source"],
-                &[
-                    &["ram_bytes", "1000", "/proc/meminfo: MemTotal"],
-                    &["colour", "red", "x"],
-                ],
+                &[&["ram_bytes", "1000", "/proc/meminfo: MemTotal"], &["colour", "red", "x"]],
             )),
         ),
         document(
@@ -173,36 +145,13 @@ fn every_table_kind_reaches_its_place() {
     let evidence = observation.latest();
     let size = evidence.variables.count("innodb_buffer_pool_size").unwrap();
     assert_eq!(size.value, 134_217_728);
-    assert_eq!(
-        size.source.to_string(),
-        "SHOW GLOBAL VARIABLES: innodb_buffer_pool_size"
-    );
-    assert!(
-        evidence.variables.get("secret_thing").is_none(),
-        "not on the allow-list"
-    );
-    assert!(
-        evidence.variables.get("innodb_flush_method").is_none(),
-        "NULL is unknown"
-    );
+    assert_eq!(size.source.to_string(), "SHOW GLOBAL VARIABLES: innodb_buffer_pool_size");
+    assert!(evidence.variables.get("secret_thing").is_none(), "not on the allow-list");
+    assert!(evidence.variables.get("innodb_flush_method").is_none(), "NULL is unknown");
     assert_eq!(evidence.server.flavor, Flavor::Mysql);
     assert_eq!(evidence.server.version, Some(Version::new(8, 0, 36)));
-    assert_eq!(
-        evidence
-            .status
-            .count("innodb_buffer_pool_reads")
-            .unwrap()
-            .value,
-        7
-    );
-    assert_eq!(
-        evidence
-            .metrics
-            .count("log_lsn_checkpoint_age")
-            .unwrap()
-            .value,
-        4096
-    );
+    assert_eq!(evidence.status.count("innodb_buffer_pool_reads").unwrap().value, 7);
+    assert_eq!(evidence.metrics.count("log_lsn_checkpoint_age").unwrap().value, 4096);
     assert!(evidence.metrics.text("other").is_none());
     let persisted = evidence.persisted.as_ref().unwrap();
     assert_eq!(persisted.count("innodb_io_capacity").unwrap().value, 900);
@@ -218,17 +167,8 @@ fn every_table_kind_reaches_its_place() {
     assert_eq!(evidence.latches[0].waits, 6);
     let ram = evidence.host.as_ref().unwrap().ram_bytes.as_ref().unwrap();
     assert_eq!(ram.source.to_string(), "/proc/meminfo: MemTotal");
-    let missed: Vec<&str> = observation
-        .not_read
-        .iter()
-        .map(|n| n.what.as_str())
-        .collect();
-    let expected = [
-        "size of schema odd",
-        "file I/O (RedoLog)",
-        "colour of the host",
-        "the moon",
-    ];
+    let missed: Vec<&str> = observation.not_read.iter().map(|n| n.what.as_str()).collect();
+    let expected = ["size of schema odd", "file I/O (RedoLog)", "colour of the host", "the moon"];
     assert_eq!(missed, expected);
 }
 
@@ -251,20 +191,8 @@ fn origins_are_applied_whatever_the_order() {
     let origins = Content::VariableOrigins(table(
         &["variable_name", "origin", "path", "set_at", "set_by"],
         &[
-            &[
-                "innodb_buffer_pool_size",
-                "file",
-                "/etc/my.cnf",
-                "NULL",
-                "NULL",
-            ],
-            &[
-                "innodb_io_capacity",
-                "dynamic",
-                "",
-                "2026-01-02 03:04:05",
-                "another",
-            ],
+            &["innodb_buffer_pool_size", "file", "/etc/my.cnf", "NULL", "NULL"],
+            &["innodb_io_capacity", "dynamic", "", "2026-01-02 03:04:05", "another"],
             &["never_read", "compiled", "", "NULL", "NULL"],
         ],
     ));
@@ -272,10 +200,8 @@ fn origins_are_applied_whatever_the_order() {
         &["innodb_buffer_pool_size", "1"],
         &["innodb_io_capacity", "2"],
     ]));
-    let forward = look(vec![
-        document(0, "a", variables.clone()),
-        document(0, "b", origins.clone()),
-    ]);
+    let forward =
+        look(vec![document(0, "a", variables.clone()), document(0, "b", origins.clone())]);
     let backward = look(vec![document(0, "b", origins), document(0, "a", variables)]);
     assert_eq!(forward, backward);
     let variables = &forward.latest().variables;
@@ -323,11 +249,7 @@ fn later_moments_inherit_what_is_static_and_nothing_goes_back() {
         at(100.0, 0, host),
         at(110.0, 1, status("60", "30")),
         at(110.0, 1, changed),
-        at(
-            110.0,
-            1,
-            Content::Memory(table(&["total_bytes", "buffer_pool_bytes"], &[&["3", "2"]])),
-        ),
+        at(110.0, 1, Content::Memory(table(&["total_bytes", "buffer_pool_bytes"], &[&["3", "2"]]))),
     ]);
     let [first, last] = observation.moments.as_slice() else {
         panic!("two moments, not {}", observation.moments.len());
@@ -336,26 +258,9 @@ fn later_moments_inherit_what_is_static_and_nothing_goes_back() {
     assert_eq!(last.server.version, Some(Version::new(10, 11, 6)));
     let origin = |name| last.variables.get(name).unwrap().origin.clone();
     assert_eq!(origin("innodb_io_capacity"), Origin::Compiled);
-    assert_eq!(
-        origin("innodb_buffer_pool_size"),
-        Origin::Unknown,
-        "it has changed"
-    );
-    assert_eq!(
-        last.host
-            .as_ref()
-            .unwrap()
-            .ram_bytes
-            .as_ref()
-            .unwrap()
-            .value,
-        1000
-    );
-    assert_eq!(
-        last.host.as_ref().unwrap().swapped_in_pages,
-        None,
-        "a counter"
-    );
+    assert_eq!(origin("innodb_buffer_pool_size"), Origin::Unknown, "it has changed");
+    assert_eq!(last.host.as_ref().unwrap().ram_bytes.as_ref().unwrap().value, 1000);
+    assert_eq!(last.host.as_ref().unwrap().swapped_in_pages, None, "a counter");
     assert_eq!(last.statements, None, "a counter");
     assert_eq!(first.memory, None, "read later");
     let interval = observation.interval().unwrap();
@@ -367,11 +272,7 @@ fn later_moments_inherit_what_is_static_and_nothing_goes_back() {
 fn pasted_listings_are_moments_in_order_of_uptime() {
     let observation = look(vec![
         document(0, "after.txt", status("4000", "900")),
-        document(
-            0,
-            "vars.txt",
-            Content::Variables(pairs(&[&["version", "5.7.44"]])),
-        ),
+        document(0, "vars.txt", Content::Variables(pairs(&[&["version", "5.7.44"]]))),
         document(0, "before.txt", status("3990", "800")),
     ]);
     let places: Vec<String> = observation
@@ -380,10 +281,7 @@ fn pasted_listings_are_moments_in_order_of_uptime() {
         .map(|m| m.uptime_seconds().unwrap().source.place.to_string())
         .collect();
     assert_eq!(places, ["before.txt", "after.txt"]);
-    assert_eq!(
-        observation.moments[0].server.version,
-        Some(Version::new(5, 7, 44))
-    );
+    assert_eq!(observation.moments[0].server.version, Some(Version::new(5, 7, 44)));
     let interval = observation.interval().unwrap();
     assert!((interval.disk_reads_per_second.unwrap().value - 10.0).abs() < 1e-9);
     assert_eq!(observation.not_read, []);
@@ -397,11 +295,8 @@ fn several_listings_in_several_files_are_ordered_together() {
         document(0, "a.txt", status("100", "1")),
         document(1, "a.txt", status("200", "2")),
     ]);
-    let uptimes: Vec<u64> = observation
-        .moments
-        .iter()
-        .map(|m| m.uptime_seconds().unwrap().value)
-        .collect();
+    let uptimes: Vec<u64> =
+        observation.moments.iter().map(|m| m.uptime_seconds().unwrap().value).collect();
     assert_eq!(uptimes, [100, 200, 300, 400]);
 }
 
@@ -415,11 +310,8 @@ fn documents_of_a_pasted_file_stay_with_its_listing() {
         document(0, "a.txt", transactions("1")),
         document(0, "a.txt", status("100", "1")),
     ]);
-    let open: Vec<u64> = observation
-        .moments
-        .iter()
-        .map(|m| m.transactions.as_ref().unwrap().open)
-        .collect();
+    let open: Vec<u64> =
+        observation.moments.iter().map(|m| m.transactions.as_ref().unwrap().open).collect();
     assert_eq!(open, [1, 2]);
 }
 
@@ -428,40 +320,15 @@ fn contradicting_files_are_named_and_the_later_wins() {
     let observation = look(vec![
         document(0, "a.txt", status("100", "1")),
         document(0, "b.txt", status("100", "2")),
-        document(
-            0,
-            "a.txt",
-            Content::Variables(pairs(&[&["innodb_io_capacity", "1"]])),
-        ),
-        document(
-            0,
-            "b.txt",
-            Content::Variables(pairs(&[&["innodb-io-capacity", "2"]])),
-        ),
+        document(0, "a.txt", Content::Variables(pairs(&[&["innodb_io_capacity", "1"]]))),
+        document(0, "b.txt", Content::Variables(pairs(&[&["innodb-io-capacity", "2"]]))),
     ]);
     assert_eq!(observation.moments.len(), 1);
     let evidence = observation.latest();
-    assert_eq!(
-        evidence
-            .status
-            .count("innodb_buffer_pool_reads")
-            .unwrap()
-            .value,
-        2
-    );
-    assert_eq!(
-        evidence
-            .variables
-            .count("innodb_io_capacity")
-            .unwrap()
-            .value,
-        2
-    );
-    let said: Vec<String> = observation
-        .not_read
-        .iter()
-        .map(|n| format!("{}: {}", n.what, n.why))
-        .collect();
+    assert_eq!(evidence.status.count("innodb_buffer_pool_reads").unwrap().value, 2);
+    assert_eq!(evidence.variables.count("innodb_io_capacity").unwrap().value, 2);
+    let said: Vec<String> =
+        observation.not_read.iter().map(|n| format!("{}: {}", n.what, n.why)).collect();
     assert_eq!(said.len(), 2);
     assert!(said[0].starts_with("status values of a.txt: innodb_buffer_pool_"));
     assert!(said[0].contains("and 1 more differ in b.txt"));
@@ -479,17 +346,10 @@ fn numbered_moments_follow_their_clock_and_samples_theirs() {
         at(100.0, 5, status("50", "1")),
         at(100.0, 9, gauges),
     ]);
-    let uptimes: Vec<u64> = observation
-        .moments
-        .iter()
-        .map(|m| m.uptime_seconds().unwrap().value)
-        .collect();
+    let uptimes: Vec<u64> =
+        observation.moments.iter().map(|m| m.uptime_seconds().unwrap().value).collect();
     assert_eq!(uptimes, [50, 60], "the samples are no moment of their own");
-    let taken: Vec<f64> = observation
-        .gauges
-        .iter()
-        .map(|g| g.taken_unix_seconds)
-        .collect();
+    let taken: Vec<f64> = observation.gauges.iter().map(|g| g.taken_unix_seconds).collect();
     assert_eq!(taken, [100.0, 103.0, 105.0, 110.0]);
     let sample = &observation.gauges[2].status;
     assert_eq!(sample.count("threads_running").unwrap().value, 4);
@@ -499,10 +359,7 @@ fn numbered_moments_follow_their_clock_and_samples_theirs() {
 #[test]
 fn a_persons_word_on_memory_stays_in_force() {
     let host = |value: &str, source: &str| {
-        Content::Host(table(
-            &["name", "value", "source"],
-            &[&["ram_bytes", value, source]],
-        ))
+        Content::Host(table(&["name", "value", "source"], &[&["ram_bytes", value, source]]))
     };
     let observation = look(vec![
         document(0, "--host-memory", host("32G", "--host-memory")),
@@ -528,15 +385,110 @@ fn mariadb_is_told_by_what_only_it_prints() {
     assert_eq!(observation.latest().server.version, None);
 }
 
+/// A pool section as InnoDB prints it, with numbers made up.
+fn pool_section(writes: &str, extra: &str) -> Content {
+    Content::InnodbStatus(format!(
+        "=====================================\n\
+         2026-05-06 07:08:09 0x7f INNODB MONITOR OUTPUT\n\
+         =====================================\n\
+         Per second averages calculated from the last 17 seconds\n\
+         ----------------------\n\
+         BUFFER POOL AND MEMORY\n\
+         ----------------------\n\
+         Total large memory allocated 137363456\n\
+         Buffer pool size   8112\n\
+         Free buffers       7000\n\
+         Database pages     1100\n\
+         Old database pages 400\n\
+         Modified db pages  12\n\
+         {extra}Pending reads 0\n\
+         Pending writes: LRU 0, flush list 0{writes}\n\
+         Pages made young 3, not young 4\n\
+         0.00 youngs/s, 0.00 non-youngs/s\n\
+         Pages read 155, created 138, written 9\n\
+         0.00 reads/s, 0.00 creates/s, 0.00 writes/s\n\
+         No buffer pool page gets since the last printout\n\
+         ----------------------------\n\
+         END OF INNODB MONITOR OUTPUT\n\
+         ============================\n"
+    ))
+}
+
+#[test]
+fn a_status_text_is_mariadbs_by_its_own_lines_only() {
+    let percent = "Percent of dirty pages(LRU & free pages): 0.148\nMax dirty pages percent: 90\n";
+    let flavor = |writes: &str, extra: &str| {
+        let observation = look(vec![document(0, "innodb.txt", pool_section(writes, extra))]);
+        let text = observation.latest().innodb_status.clone().unwrap();
+        assert_eq!(text.pool.unwrap().free_pages, Some(7000));
+        observation.latest().server.flavor
+    };
+    assert_eq!(flavor("", percent), Flavor::Mariadb);
+    assert_eq!(flavor("", ""), Flavor::Unknown);
+    assert_eq!(flavor(", single page 0", percent), Flavor::Unknown);
+}
+
+#[test]
+fn texts_and_pool_statistics_reach_their_place() {
+    let stats = table(
+        &["POOL_ID", "POOL_SIZE", "FREE_BUFFERS", "DATABASE_PAGES"],
+        &[&["0", "4096", "100", "3900"], &["1", "4096", "200", "3800"]],
+    );
+    let log = "2026-05-06T07:08:09.123456Z 0 [Note] InnoDB: Buffer pool(s) load completed at 260506  7:08:09\n";
+    let observation = look(vec![
+        document(0, "pool.txt", Content::PoolStats(stats)),
+        document(0, "err.log", Content::ErrorLog(log.to_owned())),
+        document(
+            0,
+            "meminfo",
+            Content::Meminfo("MemTotal:  2048 kB\nMemAvailable:  1024 kB\n".to_owned()),
+        ),
+        document(
+            0,
+            "host",
+            Content::Host(table(
+                &["name", "value", "source"],
+                &[&["available_bytes", "5", "elsewhere"]],
+            )),
+        ),
+    ]);
+    let evidence = observation.latest();
+    let stats = evidence.pool_stats.as_ref().unwrap();
+    assert_eq!(stats.total(|block| block.free_pages), Some(300));
+    assert_eq!(evidence.log_events.len(), 1);
+    let host = evidence.host.as_ref().unwrap();
+    let ram = host.ram_bytes.as_ref().unwrap();
+    assert_eq!((ram.value, ram.source.line), (2 << 20, Some(1)));
+    assert_eq!(host.available_bytes.as_ref().unwrap().value, 5);
+}
+
+#[test]
+fn exporter_pages_are_moments_of_their_own() {
+    let page = |uptime: &str, reads: &str| {
+        Content::Exporter(format!(
+            "# HELP mysql_up Whether the server is up.\n\
+             mysql_global_status_uptime {uptime}\n\
+             mysql_global_status_innodb_buffer_pool_reads {reads}\n\
+             mysql_version_info{{innodb_version=\"8.4.3\",version=\"8.4.3\",\
+             version_comment=\"MySQL Community Server - GPL\"}} 1\n"
+        ))
+    };
+    let observation = look(vec![
+        document(0, "after.prom", page("500", "90")),
+        document(0, "before.prom", page("400", "40")),
+    ]);
+    assert_eq!(observation.moments.len(), 2);
+    assert_eq!(observation.latest().server.flavor, Flavor::Mysql);
+    assert_eq!(observation.latest().server.version, Some(Version::new(8, 4, 3)));
+    let interval = observation.interval().unwrap();
+    assert!((interval.disk_reads_per_second.unwrap().value - 0.5).abs() < 1e-9);
+}
+
 #[test]
 fn the_error_log_names_the_server_when_nothing_else_does() {
     let log = "2026-01-01 [Note] x: ready for connections.\n\
                Version: '11.4.2-MariaDB-log'  socket: '/run/s.sock'  port: 3306  Debian 12\n";
-    let observation = look(vec![document(
-        0,
-        "err.log",
-        Content::ErrorLog(log.to_owned()),
-    )]);
+    let observation = look(vec![document(0, "err.log", Content::ErrorLog(log.to_owned()))]);
     let server = &observation.latest().server;
     assert_eq!(server.flavor, Flavor::Mariadb);
     assert_eq!(server.version, Some(Version::new(11, 4, 2)));
@@ -565,17 +517,12 @@ fn option_file(moment: usize, place: &str, text: &str) -> Document {
 fn included_option_files_are_read_where_they_are_included() {
     let main = "[mysqld]\ninnodb_io_capacity=1\n!includedir /etc/my.d/\ninnodb_flush_neighbors=2\n";
     let part = "[mysqld]\ninnodb_io_capacity=7\ninnodb_flush_neighbors=1\nwsrep_sst_auth=x:y\n";
-    let observation = look(vec![
-        option_file(0, "/etc/my.d/a.cnf", part),
-        option_file(0, "/etc/my.cnf", main),
-    ]);
+    let observation =
+        look(vec![option_file(0, "/etc/my.d/a.cnf", part), option_file(0, "/etc/my.cnf", main)]);
     let configuration = &observation.latest().configuration;
     assert_eq!(configuration.number("innodb_io_capacity").unwrap().value, 7);
     let neighbors = configuration.number("innodb_flush_neighbors").unwrap();
-    assert_eq!(
-        neighbors.source.to_string(),
-        "/etc/my.cnf:4: innodb_flush_neighbors"
-    );
+    assert_eq!(neighbors.source.to_string(), "/etc/my.cnf:4: innodb_flush_neighbors");
     assert_eq!(configuration.files, ["/etc/my.cnf", "/etc/my.d/a.cnf"]);
     assert_eq!(configuration.settings.len(), 4, "a secret is not kept");
     assert_eq!(configuration.problems, []);
@@ -593,13 +540,7 @@ fn option_files_that_include_each_other_are_read_once() {
     ]);
     let configuration = &observation.latest().configuration;
     assert_eq!(configuration.number("innodb_io_capacity").unwrap().value, 5);
-    assert_eq!(
-        configuration
-            .number("innodb_flush_neighbors")
-            .unwrap()
-            .value,
-        1
-    );
+    assert_eq!(configuration.number("innodb_flush_neighbors").unwrap().value, 1);
 }
 
 #[test]
@@ -623,11 +564,7 @@ fn the_servers_table_of_persisted_variables_wins_over_the_file() {
         "innodb_io_capacity": {"Value": "700", "Metadata": {"Host": "h", "User": "u", "Timestamp": 1}},
         "innodb_flush_neighbors": {"Value": "1", "Metadata": {"Host": "h", "User": "u", "Timestamp": 1}}}}"#;
     let observation = look(vec![
-        document(
-            0,
-            "p",
-            Content::Persisted(pairs(&[&["innodb_io_capacity", "900"]])),
-        ),
+        document(0, "p", Content::Persisted(pairs(&[&["innodb_io_capacity", "900"]]))),
         document(0, "mysqld-auto.cnf", Content::MysqldAuto(file.to_owned())),
         document(1, "broken", Content::MysqldAuto("{".to_owned())),
         document(1, "s", status("5", "5")),
@@ -657,15 +594,13 @@ fn any_table() -> impl Strategy<Value = Table> {
     let rows = prop::collection::vec(cells, 0..5);
     (prop::collection::vec(any_text(), 0..4), rows).prop_map(|(columns, rows)| Table {
         columns,
-        rows: rows
-            .into_iter()
-            .map(|cells| crate::table::Row { cells, line: None })
-            .collect(),
+        rows: rows.into_iter().map(|cells| crate::table::Row { cells, line: None }).collect(),
     })
 }
 
 fn any_content() -> impl Strategy<Value = Content> {
-    let kinds: [fn(Table) -> Content; 8] = [
+    let kinds: [fn(Table) -> Content; 9] = [
+        Content::PoolStats,
         Content::Variables,
         Content::VariableOrigins,
         Content::Status,

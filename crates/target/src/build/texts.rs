@@ -1,13 +1,64 @@
-//! Text documents folded into the evidence of their moment.
+//! Text documents, and the one table with a parser of its own, folded into the evidence of their
+//! moment.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::evidence::Evidence;
+use crate::observation::{Content, Document};
 use crate::option_file::Configuration;
 use crate::provenance::NotRead;
 use crate::read;
 use crate::read::option_file::{IncludeError, Includes};
+use crate::table::Table;
+
+/// Takes the pages of an exporter apart into the documents the server itself would have given.
+pub(crate) fn expand_exporter(document: Document) -> Vec<Document> {
+    let Content::Exporter(text) = &document.content else {
+        return vec![document];
+    };
+    let mut parts = read::read_text(text, &document.place);
+    for part in &mut parts {
+        part.moment = part.moment.saturating_add(document.moment);
+        part.taken_unix_seconds = document.taken_unix_seconds.or(part.taken_unix_seconds);
+    }
+    parts
+}
+
+/// `INNODB_BUFFER_POOL_STATS`.
+pub(super) fn pool_stats(evidence: &mut Evidence, table: &Table, place: &str) {
+    match read::pool_stats::parse(table, place) {
+        Some(stats) => evidence.pool_stats = Some(stats),
+        None => evidence.not_read.push(NotRead::new(
+            "buffer pool statistics",
+            format!("{place} has no row with a size"),
+        )),
+    }
+}
+
+/// The InnoDB status text.
+pub(super) fn innodb_status(evidence: &mut Evidence, text: &str, place: &str) {
+    match read::innodb_status::parse(text, place) {
+        Some(status) => evidence.innodb_status = Some(status),
+        None => evidence
+            .not_read
+            .push(NotRead::new("InnoDB status", format!("{place} holds no status text"))),
+    }
+}
+
+/// The machine's memory; what is known already gives way.
+pub(super) fn meminfo(evidence: &mut Evidence, text: &str, place: &str) {
+    let mut read = read::meminfo::parse(text, place);
+    if let Some(known) = &evidence.host {
+        crate::host::inherit(&mut read, known);
+    }
+    evidence.host = Some(read);
+}
+
+/// Events of an error log, after those of other logs.
+pub(super) fn error_log(evidence: &mut Evidence, text: &str, place: &str) {
+    evidence.log_events.extend(read::error_log::parse(text, place));
+}
 
 /// What a file persisted; the server's own table, where there is one, is folded after it.
 pub(super) fn mysqld_auto(evidence: &mut Evidence, text: &str, place: &str) {
@@ -89,11 +140,7 @@ struct Others<'f> {
 
 impl<'f> Others<'f> {
     fn of(files: &'f [OptionFile], own: &'f OptionFile) -> Self {
-        Self {
-            files,
-            own_place: &own.place,
-            taken: BTreeSet::new(),
-        }
+        Self { files, own_place: &own.place, taken: BTreeSet::new() }
     }
 }
 
@@ -118,10 +165,6 @@ impl Includes for Others<'_> {
             .filter(|place| place.parent() == Some(wanted))
             .filter_map(|place| Some(place.file_name()?.to_str()?.to_owned()))
             .collect();
-        if names.is_empty() {
-            Err(IncludeError::NotLookedFor)
-        } else {
-            Ok(names)
-        }
+        if names.is_empty() { Err(IncludeError::NotLookedFor) } else { Ok(names) }
     }
 }

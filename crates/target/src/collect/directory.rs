@@ -43,10 +43,7 @@ pub(super) struct Target {
 
 /// Checks the place to write to.
 pub(super) fn target(dir: &Path) -> Result<Target, CollectError> {
-    let not_ours = |why: String| CollectError::NotOurs {
-        path: dir.to_owned(),
-        why,
-    };
+    let not_ours = |why: String| CollectError::NotOurs { path: dir.to_owned(), why };
     let exists = fs::symlink_metadata(dir).is_ok();
     // A link is followed, so that the directory behind it is replaced and not the link.
     let path = if exists {
@@ -63,20 +60,12 @@ pub(super) fn target(dir: &Path) -> Result<Target, CollectError> {
         _ => PathBuf::from("."),
     };
     let replaces = exists && holds_evidence(&path)?;
-    Ok(Target {
-        path,
-        parent,
-        name,
-        replaces,
-    })
+    Ok(Target { path, parent, name, replaces })
 }
 
 /// True for a directory of evidence, false for an empty one.
 fn holds_evidence(path: &Path) -> Result<bool, CollectError> {
-    let not_ours = |why: String| CollectError::NotOurs {
-        path: path.to_owned(),
-        why,
-    };
+    let not_ours = |why: String| CollectError::NotOurs { path: path.to_owned(), why };
     if !path.is_dir() {
         return Err(not_ours("is not a directory".to_owned()));
     }
@@ -120,11 +109,7 @@ impl<'t> Staging<'t> {
             let path = target.beside("new", attempt);
             match make_private_directory(&path) {
                 Ok(()) => {
-                    return Ok(Self {
-                        target,
-                        path,
-                        finished: false,
-                    });
+                    return Ok(Self { target, path, finished: false });
                 }
                 // Left behind by a process of our number that was killed.
                 Err(error)

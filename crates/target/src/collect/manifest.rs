@@ -58,10 +58,8 @@ pub(super) struct Kind {
 
 impl Manifest {
     pub(super) fn new(name: &str, not_read: &[NotRead]) -> Self {
-        let missing = |entry: &NotRead| Missing {
-            what: entry.what.clone(),
-            why: entry.why.clone(),
-        };
+        let missing =
+            |entry: &NotRead| Missing { what: entry.what.clone(), why: entry.why.clone() };
         Self {
             schema: SCHEMA.to_owned(),
             name: name.to_owned(),
@@ -98,24 +96,15 @@ impl Manifest {
         struct Head {
             schema: String,
         }
-        let bad = |why: String| CollectError::BadManifest {
-            path: path.to_owned(),
-            why,
-        };
+        let bad = |why: String| CollectError::BadManifest { path: path.to_owned(), why };
         let head: Head = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
-        let version = head
-            .schema
-            .strip_prefix(SCHEMA_FAMILY)
-            .and_then(|version| version.parse::<u64>().ok());
+        let version =
+            head.schema.strip_prefix(SCHEMA_FAMILY).and_then(|version| version.parse::<u64>().ok());
         match version {
-            None => Err(bad(format!(
-                "'{}' is not evidence of innopool",
-                head.schema
-            ))),
-            Some(version) if version > SCHEMA_VERSION => Err(CollectError::NewerSchema {
-                path: path.to_owned(),
-                schema: head.schema,
-            }),
+            None => Err(bad(format!("'{}' is not evidence of innopool", head.schema))),
+            Some(version) if version > SCHEMA_VERSION => {
+                Err(CollectError::NewerSchema { path: path.to_owned(), schema: head.schema })
+            }
             Some(_) => serde_json::from_str(text).map_err(|error| bad(error.to_string())),
         }
     }
@@ -132,9 +121,8 @@ impl Entry {
     /// Where the document's file is. A name that leads out of the directory is refused: evidence
     /// comes from strangers.
     pub(super) fn path_in(&self, dir: &Path, manifest: &Path) -> Result<PathBuf, CollectError> {
-        let plain = Path::new(&self.file)
-            .file_name()
-            .is_some_and(|name| name == self.file.as_str());
+        let plain =
+            Path::new(&self.file).file_name().is_some_and(|name| name == self.file.as_str());
         if plain {
             Ok(dir.join(&self.file))
         } else {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::allow;
 use crate::keep;
 use crate::observation::{Content, Document};
+use crate::read;
 use crate::table::Table;
 
 /// Columns of the tables that have a shape of their own; others in them are not kept.
@@ -35,12 +36,7 @@ mod columns {
 
 /// What may be written of a document.
 pub(super) fn reduce(document: &Document) -> Vec<Document> {
-    let kept = |content| {
-        vec![Document {
-            content,
-            ..document.clone()
-        }]
-    };
+    let kept = |content| vec![Document { content, ..document.clone() }];
     kept(match &document.content {
         Content::Variables(table) => Content::Variables(pairs(table, allow::is_variable)),
         Content::Persisted(table) => Content::Persisted(pairs(table, allow::is_variable)),
@@ -64,11 +60,21 @@ pub(super) fn reduce(document: &Document) -> Vec<Document> {
         })),
         Content::OptionFile(text) => Content::OptionFile(keep::option_file(text)),
         Content::MysqldAuto(text) => Content::MysqldAuto(mysqld_auto(text)),
-        Content::PoolStats(_)
-        | Content::InnodbStatus(_)
-        | Content::Exporter(_)
-        | Content::Meminfo(_)
-        | Content::ErrorLog(_) => return Vec::new(),
+        Content::PoolStats(table) => {
+            Content::PoolStats(read::pool_stats::keep(table).unwrap_or_default())
+        }
+        Content::InnodbStatus(text) => {
+            Content::InnodbStatus(read::innodb_status::keep_pool_sections(text))
+        }
+        Content::Meminfo(text) => Content::Meminfo(meminfo(text)),
+        Content::ErrorLog(text) => Content::ErrorLog(read::error_log::keep_events(text)),
+        // What was understood of it, as the server itself would have said it.
+        Content::Exporter(_) => {
+            return crate::build::expand_exporter(document.clone())
+                .iter()
+                .flat_map(reduce)
+                .collect();
+        }
     })
 }
 
@@ -88,10 +94,8 @@ fn pairs(table: &Table, allowed: impl Fn(&str) -> bool) -> Table {
 
 /// The columns of these names, in this order.
 fn shaped(table: &Table, names: &[&str]) -> Table {
-    let at: Vec<(usize, &str)> = names
-        .iter()
-        .filter_map(|name| Some((table.column(name)?, *name)))
-        .collect();
+    let at: Vec<(usize, &str)> =
+        names.iter().filter_map(|name| Some((table.column(name)?, *name))).collect();
     let mut kept = Table::new(at.iter().map(|(_, name)| *name));
     if !kept.columns.is_empty() {
         for row in &table.rows {
@@ -106,13 +110,19 @@ fn shaped(table: &Table, names: &[&str]) -> Table {
 
 /// The columns whose name is `allowed`, as they stand.
 fn with_columns(table: &Table, allowed: impl Fn(&str) -> bool) -> Table {
-    let names: Vec<&str> = table
-        .columns
-        .iter()
-        .map(String::as_str)
-        .filter(|name| allowed(name))
-        .collect();
+    let names: Vec<&str> =
+        table.columns.iter().map(String::as_str).filter(|name| allowed(name)).collect();
     shaped(table, &names)
+}
+
+/// The lines innopool reads, on their numbers.
+fn meminfo(text: &str) -> String {
+    let mut kept = String::new();
+    for line in text.lines() {
+        kept.push_str(&read::meminfo::keep_line(line));
+        kept.push('\n');
+    }
+    kept
 }
 
 fn origins(table: &Table) -> Table {
@@ -156,9 +166,8 @@ fn persisted_group(group: &Map<String, Value>) -> Map<String, Value> {
             Some(value @ Value::String(_)) if allow::is_variable(name) => {
                 let mut variable = Map::new();
                 variable.insert("Value".to_owned(), value.clone());
-                if let Some(time @ Value::Number(_)) = entry
-                    .get("Metadata")
-                    .and_then(|metadata| metadata.get("Timestamp"))
+                if let Some(time @ Value::Number(_)) =
+                    entry.get("Metadata").and_then(|metadata| metadata.get("Timestamp"))
                 {
                     let metadata = Map::from_iter([("Timestamp".to_owned(), time.clone())]);
                     variable.insert("Metadata".to_owned(), Value::Object(metadata));

@@ -39,10 +39,7 @@ fn status() -> Document {
 fn written(documents: &[Document]) -> String {
     let parent = tempfile::tempdir().unwrap();
     let files = write(&parent.path().join("out"), documents, &[], "shop-db").unwrap();
-    files
-        .iter()
-        .map(|file| fs::read_to_string(file).unwrap())
-        .collect()
+    files.iter().map(|file| fs::read_to_string(file).unwrap()).collect()
 }
 
 #[test]
@@ -50,27 +47,16 @@ fn a_person_can_read_what_is_written() {
     let parent = tempfile::tempdir().unwrap();
     let dir = parent.path().join("out");
     let missed = NotRead::new("file I/O", "performance_schema is OFF");
-    let files = write(
-        &dir,
-        &[status(), status()],
-        std::slice::from_ref(&missed),
-        "shop-db",
-    )
-    .unwrap();
-    let names: Vec<_> = files
-        .iter()
-        .map(|f| f.file_name().unwrap().to_str().unwrap())
-        .collect();
+    let files =
+        write(&dir, &[status(), status()], std::slice::from_ref(&missed), "shop-db").unwrap();
+    let names: Vec<_> = files.iter().map(|f| f.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["manifest.json", "1-status.tsv", "1-status-2.tsv"]);
     assert_eq!(
         fs::read_to_string(&files[1]).unwrap(),
         "Variable_name\tValue\nUptime\t77\nInnodb_buffer_pool_reads\t5\n"
     );
     let manifest = fs::read_to_string(&files[0]).unwrap();
-    assert!(
-        manifest.contains(r#""schema": "innopool.evidence/1""#),
-        "{manifest}"
-    );
+    assert!(manifest.contains(r#""schema": "innopool.evidence/1""#), "{manifest}");
     let (name, documents, not_read) = read(&dir).unwrap();
     assert_eq!(name, "shop-db");
     assert_eq!(documents, [status(), status()]);
@@ -97,16 +83,8 @@ fn evidence_is_replaced_and_nothing_else_is() {
     write(&dir, &[status(), status()], &[], "first").unwrap();
     write(&dir, &[status()], &[], "second").unwrap();
     assert_eq!(read(&dir).unwrap().0, "second");
-    assert_eq!(
-        fs::read_dir(&dir).unwrap().count(),
-        2,
-        "the old files are gone"
-    );
-    assert_eq!(
-        fs::read_dir(parent.path()).unwrap().count(),
-        1,
-        "and nothing is left beside"
-    );
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 2, "the old files are gone");
+    assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1, "and nothing is left beside");
 
     fs::write(dir.join("notes.txt"), "mine").unwrap();
     let error = write(&dir, &[], &[], "third").unwrap_err();
@@ -125,10 +103,7 @@ fn other_directories_and_files_are_left_alone() {
         let error = write(&place, &[], &[], "x").unwrap_err();
         assert!(matches!(error, CollectError::NotOurs { .. }), "{error}");
     }
-    assert_eq!(
-        fs::read_to_string(parent.path().join("file")).unwrap(),
-        "mine"
-    );
+    assert_eq!(fs::read_to_string(parent.path().join("file")).unwrap(), "mine");
     let missing = parent.path().join("no/such/parent");
     let error = write(&missing, &[], &[], "x").unwrap_err();
     assert!(matches!(error, CollectError::Io { .. }), "{error}");
@@ -147,17 +122,9 @@ fn loose_files_newer_evidence_and_nonsense_are_told_apart() {
     let newer = with(r#"{"schema": "innopool.evidence/2", "changed": []}"#);
     assert!(matches!(newer, CollectError::NewerSchema { .. }), "{newer}");
     assert!(newer.to_string().contains("innopool.evidence/2"), "{newer}");
-    for text in [
-        "",
-        "{}",
-        r#"{"schema": "lunch/1"}"#,
-        r#"{"schema": "innopool.evidence/1"}"#,
-    ] {
+    for text in ["", "{}", r#"{"schema": "lunch/1"}"#, r#"{"schema": "innopool.evidence/1"}"#] {
         let bad = with(text);
-        assert!(
-            matches!(bad, CollectError::BadManifest { .. }),
-            "{text}: {bad}"
-        );
+        assert!(matches!(bad, CollectError::BadManifest { .. }), "{text}: {bad}");
     }
 }
 
@@ -171,10 +138,7 @@ fn a_manifest_cannot_name_files_elsewhere() {
         );
         fs::write(parent.path().join("manifest.json"), manifest).unwrap();
         let error = read(parent.path()).unwrap_err();
-        assert!(
-            matches!(error, CollectError::BadManifest { .. }),
-            "{file}: {error}"
-        );
+        assert!(matches!(error, CollectError::BadManifest { .. }), "{file}: {error}");
     }
 }
 
@@ -186,10 +150,7 @@ fn a_file_taken_out_is_named() {
     fs::remove_file(&files[1]).unwrap();
     let (_, documents, not_read) = read(&dir).unwrap();
     assert_eq!(documents, []);
-    assert!(
-        not_read[0].why.contains("1-status.tsv was taken out"),
-        "{not_read:?}"
-    );
+    assert!(not_read[0].why.contains("1-status.tsv was taken out"), "{not_read:?}");
 }
 
 #[test]
@@ -211,10 +172,7 @@ fn nothing_outside_the_allow_list_is_written() {
         ))),
         document(Content::VariableOrigins(table(
             &["variable_name", "origin", "path", "set_user"],
-            &[
-                &["version", "compiled", "", secret],
-                &[secret, "file", "", "x"],
-            ],
+            &[&["version", "compiled", "", secret], &[secret, "file", "", "x"]],
         ))),
         document(Content::Digests(table(
             &["digest", "digest_text", "count", "seconds"],
@@ -234,23 +192,39 @@ fn nothing_outside_the_allow_list_is_written() {
                     {{"Host": "{secret}", "User": "{secret}", "Timestamp": 1700000000000000}}}},
                 "proxy_password": {{"Value": "{secret}", "Metadata": {{"Timestamp": 1}}}}}}}}"#
         ))),
+        document(Content::Exporter(format!(
+            "mysql_global_status_uptime 12345\n\
+             mysql_info_schema_processlist_threads{{user=\"{secret}\",state=\"{secret}\"}} 1\n"
+        ))),
+        document(Content::ErrorLog(format!(
+            "2026-05-06T07:08:09.123456Z 0 [Note] InnoDB: Buffer pool(s) load completed at \
+             260506  7:08:09\n2026-05-06T07:08:10.123456Z 9 [Note] Access denied for '{secret}'\n"
+        ))),
+        document(Content::InnodbStatus(format!(
+            "=====================================\n\
+             2026-05-06 07:08:09 0x7f INNODB MONITOR OUTPUT\n\
+             =====================================\n\
+             ------------\nTRANSACTIONS\n------------\n\
+             MySQL thread id 5, OS thread handle 1, query id 7 {secret} root\n\
+             SELECT '{secret}'\n\
+             ----------------------\nBUFFER POOL AND MEMORY\n----------------------\n\
+             Buffer pool size   8191\n\
+             ----------------------------\n\
+             END OF INNODB MONITOR OUTPUT\n\
+             ============================\n"
+        ))),
+        document(Content::Meminfo(format!("MemTotal: 4242 kB\n{secret}: 5 kB\n"))),
+        document(Content::PoolStats(table(
+            &["POOL_ID", "POOL_SIZE", "FREE_BUFFERS", "REMARK"],
+            &[&["0", "6789", "1", secret]],
+        ))),
     ];
     let text = written(&documents);
     assert!(!text.contains(secret), "{text}");
-    for kept in [
-        "8.4.0",
-        "log_lsn_current",
-        "compiled",
-        "ab\t1\t2",
-        "1\t2\n",
-        "io_capacity=5",
-    ] {
+    for kept in ["8.4.0", "log_lsn_current", "compiled", "ab\t1\t2", "1\t2\n", "io_capacity=5"] {
         assert!(text.contains(kept), "{kept} is missing: {text}");
     }
-    assert!(
-        text.contains("700") && text.contains("1700000000000000"),
-        "{text}"
-    );
+    assert!(text.contains("700") && text.contains("1700000000000000"), "{text}");
 }
 
 fn cell() -> impl Strategy<Value = Option<String>> {
@@ -278,14 +252,10 @@ fn any_table() -> impl Strategy<Value = Table> {
     ];
     (prop::collection::vec(name, 1..4), prop::bool::ANY).prop_flat_map(|(columns, pasted)| {
         let cells = prop::collection::vec(cell(), columns.len());
-        let row = (cells, any::<u32>()).prop_map(move |(cells, line)| Row {
-            cells,
-            line: pasted.then_some(line),
-        });
-        prop::collection::vec(row, 0..5).prop_map(move |rows| Table {
-            columns: columns.clone(),
-            rows,
-        })
+        let row = (cells, any::<u32>())
+            .prop_map(move |(cells, line)| Row { cells, line: pasted.then_some(line) });
+        prop::collection::vec(row, 0..5)
+            .prop_map(move |rows| Table { columns: columns.clone(), rows })
     })
 }
 

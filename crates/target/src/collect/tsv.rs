@@ -9,10 +9,7 @@ pub(super) fn render(table: &Table) -> String {
     if table.columns.is_empty() {
         return text;
     }
-    push_line(
-        &mut text,
-        table.columns.iter().map(|name| Some(name.as_str())),
-    );
+    push_line(&mut text, table.columns.iter().map(|name| Some(name.as_str())));
     for row in &table.rows {
         let cells = (0..table.columns.len()).map(|at| row.cells.get(at)?.as_deref());
         push_line(&mut text, cells);
@@ -28,10 +25,7 @@ pub(super) fn line_numbers(table: &Table) -> Option<Vec<Option<u32>>> {
 
 /// Reads a table's text. Short rows are filled with NULL, long ones cut.
 pub(super) fn parse(text: &str, lines: Option<&[Option<u32>]>) -> Table {
-    let Some(text) = text
-        .strip_suffix('\n')
-        .or((!text.is_empty()).then_some(text))
-    else {
+    let Some(text) = text.strip_suffix('\n').or((!text.is_empty()).then_some(text)) else {
         return Table::default();
     };
     let mut rows = text.split('\n');
@@ -116,11 +110,7 @@ mod tests {
         let table = parse("a\tb\n1\n1\t2\t3\nx\\", None);
         let cells: Vec<_> = table.rows.iter().map(|row| row.cells.clone()).collect();
         let some = |text: &str| Some(text.to_owned());
-        let expected = [
-            vec![some("1"), None],
-            vec![some("1"), some("2")],
-            vec![some("x\\"), None],
-        ];
+        let expected = [vec![some("1"), None], vec![some("1"), some("2")], vec![some("x\\"), None]];
         assert_eq!(cells, expected);
     }
 }

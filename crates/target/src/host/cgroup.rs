@@ -23,14 +23,10 @@ struct Place {
 pub(super) fn read(host: &mut Host, roots: &Roots, pid: u64) -> Result<(), NotRead> {
     let place = find(roots, pid).map_err(|why| NotRead::new("memory limit (cgroup)", why))?;
     if let Some(limit) = tightest(roots, &place) {
-        host.cgroup_limit_bytes = Some(Fact::new(
-            limit.bytes,
-            Source::new(limit.directory.as_str(), limit.file),
-        ));
-        host.cgroup_version = Some(Fact::new(
-            place.version,
-            Source::new(limit.directory.as_str(), ""),
-        ));
+        host.cgroup_limit_bytes =
+            Some(Fact::new(limit.bytes, Source::new(limit.directory.as_str(), limit.file)));
+        host.cgroup_version =
+            Some(Fact::new(place.version, Source::new(limit.directory.as_str(), "")));
         let usage_file = match place.version {
             1 => "memory.usage_in_bytes",
             _ => "memory.current",
@@ -54,10 +50,7 @@ pub(super) fn stall_microseconds(roots: &Roots, pid: Option<u64>) -> Option<Fact
     own.or_else(|| {
         let text = roots.proc_text("pressure/memory")?;
         let total = super::machine::stall_microseconds(&text)?;
-        Some(Fact::new(
-            total,
-            Source::new("/proc/pressure/memory", "some total"),
-        ))
+        Some(Fact::new(total, Source::new("/proc/pressure/memory", "some total")))
     })
 }
 
@@ -84,11 +77,7 @@ fn tightest(roots: &Roots, place: &Place) -> Option<Limit> {
                 && best.as_ref().is_none_or(|best| bytes < best.bytes)
             {
                 let directory = directory.clone();
-                best = Some(Limit {
-                    bytes,
-                    directory,
-                    file,
-                });
+                best = Some(Limit { bytes, directory, file });
             }
         }
         let Some((parent, _)) = path.rsplit_once('/') else {
@@ -113,9 +102,7 @@ fn number(roots: &Roots, directory: &str, file: &str) -> Option<u64> {
 fn find(roots: &Roots, pid: u64) -> Result<Place, String> {
     let own = cgroups(roots, pid).ok_or("its cgroup cannot be read")?;
     let mounts = mounts(roots).ok_or("the mounts cannot be read")?;
-    let version_1 = own
-        .iter()
-        .find(|cgroup| cgroup.controllers.split(',').any(|c| c == "memory"));
+    let version_1 = own.iter().find(|cgroup| cgroup.controllers.split(',').any(|c| c == "memory"));
     let (version, cgroup) = match version_1 {
         Some(cgroup) => (1, cgroup),
         None => (
@@ -140,9 +127,7 @@ fn locate(mounts: &[Mount], version: u64, path: &str) -> Result<Place, String> {
     }
     let of_version: Vec<&Mount> = mounts.iter().filter(|m| m.version == version).collect();
     if of_version.is_empty() {
-        return Err(format!(
-            "no version {version} memory hierarchy is mounted here"
-        ));
+        return Err(format!("no version {version} memory hierarchy is mounted here"));
     }
     of_version
         .iter()
@@ -174,10 +159,7 @@ fn cgroups(roots: &Roots, pid: u64) -> Option<Vec<Cgroup>> {
     let cgroups = text.lines().filter_map(|line| {
         let (_, rest) = line.split_once(':')?;
         let (controllers, path) = rest.split_once(':')?;
-        Some(Cgroup {
-            controllers: controllers.to_owned(),
-            path: path.to_owned(),
-        })
+        Some(Cgroup { controllers: controllers.to_owned(), path: path.to_owned() })
     });
     Some(cgroups.collect())
 }
@@ -203,11 +185,7 @@ fn mounts(roots: &Roots) -> Option<Vec<Mount>> {
             "cgroup" if file_system.nth(1)?.split(',').any(|o| o == "memory") => 1,
             _ => return None,
         };
-        Some(Mount {
-            version,
-            root: root.to_owned(),
-            point: point.to_owned(),
-        })
+        Some(Mount { version, root: root.to_owned(), point: point.to_owned() })
     });
     Some(mounts.collect())
 }

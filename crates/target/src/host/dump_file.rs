@@ -75,11 +75,7 @@ fn count_lines(path: &Path, limit_bytes: u64) -> std::io::Result<LineCount> {
     }
     let of_bytes = (read_bytes == limit_bytes && size > limit_bytes).then_some(size);
     lines += u64::from(!blank && of_bytes.is_none());
-    Ok(LineCount {
-        lines,
-        read_bytes,
-        of_bytes,
-    })
+    Ok(LineCount { lines, read_bytes, of_bytes })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::table::{Table, parse_count};
 use crate::variables::parse_flag;
 
 /// Place of a person's own word on the machine's memory, which is believed before the kernel's.
-pub(crate) const HOST_MEMORY_OPTION: &str = "--host-memory";
+pub const HOST_MEMORY_OPTION: &str = "--host-memory";
 
 /// How a value is written in a table cell and read from one.
 trait Cell: Sized {
@@ -155,10 +155,7 @@ mod tests {
         let host = Host {
             ram_bytes: count(34_359_738_368),
             iowait_ticks: count(17),
-            data_device: Some(Fact::new(
-                "nvme0n1".into(),
-                Source::new("/sys/dev/block", ""),
-            )),
+            data_device: Some(Fact::new("nvme0n1".into(), Source::new("/sys/dev/block", ""))),
             data_device_rotational: Some(Fact::new(false, Source::new("/sys/block", "rotational"))),
             ..Host::default()
         };
@@ -182,10 +179,7 @@ mod tests {
             swapped_in_pages: fact(3),
             ..Host::default()
         };
-        let mut later = Host {
-            cpus: fact(4),
-            ..Host::default()
-        };
+        let mut later = Host { cpus: fact(4), ..Host::default() };
         inherit(&mut later, &earlier);
         assert_eq!(later.ram_bytes, fact(1));
         assert_eq!(later.cpus, fact(4));

@@ -124,11 +124,7 @@ pub fn locate(roots: &Roots, says: &ServerSays, login: &Login) -> Result<LocalSe
     let mut reasons = Vec::new();
     let mut seen = Vec::new();
     // The cheap ways first: the later ones look at the open files of all processes.
-    for candidates in [
-        Search::by_pid_file,
-        Search::by_socket,
-        Search::in_containers,
-    ] {
+    for candidates in [Search::by_pid_file, Search::by_socket, Search::in_containers] {
         for (pid, found_by) in candidates(&search) {
             if seen.contains(&pid) {
                 continue;
@@ -324,9 +320,7 @@ impl Search<'_> {
         if !listeners.is_empty() && listeners.iter().all(of_process) {
             Ok(())
         } else {
-            Err(format!(
-                "it is not what listens at port {port}, which may be a tunnel or a proxy"
-            ))
+            Err(format!("it is not what listens at port {port}, which may be a tunnel or a proxy"))
         }
     }
 

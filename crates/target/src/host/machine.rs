@@ -38,38 +38,26 @@ pub(super) fn read_memory_layout(host: &mut Host, roots: &Roots) {
         host.numa_nodes = Some(Fact::new(nodes.len() as u64, source()));
         host.numa_node_bytes = Some(Fact::new(*smallest, source()));
     }
-    host.huge_pages_bytes = huge_pages_bytes(roots).map(|bytes| {
-        Fact::new(
-            bytes,
-            Source::new("/sys/kernel/mm/hugepages", "nr_hugepages"),
-        )
-    });
+    host.huge_pages_bytes = huge_pages_bytes(roots)
+        .map(|bytes| Fact::new(bytes, Source::new("/sys/kernel/mm/hugepages", "nr_hugepages")));
     const MODE: &str = "kernel/mm/transparent_hugepage/enabled";
     host.transparent_huge_pages = roots.sys_text(MODE).and_then(|text| {
         let (_, rest) = text.split_once('[')?;
         let (mode, _) = rest.split_once(']')?;
-        Some(Fact::new(
-            mode.to_owned(),
-            Source::new(format!("/sys/{MODE}"), ""),
-        ))
+        Some(Fact::new(mode.to_owned(), Source::new(format!("/sys/{MODE}"), "")))
     });
 }
 
 /// Bytes of a memory page.
 pub(super) fn page_bytes(roots: &Roots) -> Option<Fact<u64>> {
     let bytes = roots.auxiliary(AUXILIARY_PAGE_BYTES)?;
-    Some(Fact::new(
-        bytes,
-        Source::new("/proc/self/auxv", "AT_PAGESZ"),
-    ))
+    Some(Fact::new(bytes, Source::new("/proc/self/auxv", "AT_PAGESZ")))
 }
 
 /// Total microseconds some task stalled, from a pressure file.
 pub(super) fn stall_microseconds(text: &str) -> Option<u64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    let total = some
-        .split(' ')
-        .find_map(|word| word.strip_prefix("total="))?;
+    let total = some.split(' ').find_map(|word| word.strip_prefix("total="))?;
     total.trim().parse().ok()
 }
 
@@ -90,11 +78,8 @@ struct Ticks {
 /// in user and nice.
 fn processor_ticks(text: &str) -> Option<Ticks> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let ticks: Vec<u64> = line
-        .split_ascii_whitespace()
-        .take(8)
-        .map_while(|word| word.parse().ok())
-        .collect();
+    let ticks: Vec<u64> =
+        line.split_ascii_whitespace().take(8).map_while(|word| word.parse().ok()).collect();
     Some(Ticks {
         iowait: *ticks.get(4)?,
         total: ticks.iter().copied().fold(0, u64::saturating_add),
@@ -102,8 +87,7 @@ fn processor_ticks(text: &str) -> Option<Ticks> {
 }
 
 fn is_processor(line: &str) -> bool {
-    line.strip_prefix("cpu")
-        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Bytes of each node that has memory.
@@ -132,10 +116,7 @@ fn huge_pages_bytes(roots: &Roots) -> Option<u64> {
     let mut total: u64 = 0;
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let kib = name
-            .to_str()?
-            .strip_prefix("hugepages-")?
-            .strip_suffix("kB")?;
+        let kib = name.to_str()?.strip_prefix("hugepages-")?.strip_suffix("kB")?;
         let kib: u64 = kib.parse().ok()?;
         let count = super::roots::read_text(&entry.path().join("nr_hugepages")).ok()?;
         let count: u64 = count.trim().parse().ok()?;

@@ -18,8 +18,8 @@ mod sockets;
 #[cfg(target_os = "linux")]
 mod tests;
 
-pub use fields::to_table;
-pub(crate) use fields::{HOST_MEMORY_OPTION, inherit, parse_source, set};
+pub use fields::{HOST_MEMORY_OPTION, to_table};
+pub(crate) use fields::{inherit, parse_source, set};
 pub use locate::{LocalServer, Login, ServerSays, locate};
 pub use roots::Roots;
 pub use sample::sample;

@@ -108,10 +108,7 @@ impl Reader<'_> {
                 Kept::Nothing => part.blank(),
                 Kept::Group(line) => part.group(line),
                 Kept::Setting(line) => part.setting(line),
-                Kept::Include {
-                    directory,
-                    path: to,
-                } => {
+                Kept::Include { directory, path: to } => {
                     part.blank();
                     self.push(path, part.take());
                     self.include(&to, directory, depth + 1);
@@ -219,10 +216,7 @@ impl Part {
     fn document(self, path: &str) -> OptionFileText {
         let mut text = self.lines.join("\n");
         text.push('\n');
-        OptionFileText {
-            path: path.to_owned(),
-            text,
-        }
+        OptionFileText { path: path.to_owned(), text }
     }
 }
 

@@ -19,11 +19,7 @@ pub struct Roots {
 
 impl Default for Roots {
     fn default() -> Self {
-        Self {
-            proc: "/proc".into(),
-            sys: "/sys".into(),
-            root: "/".into(),
-        }
+        Self { proc: "/proc".into(), sys: "/sys".into(), root: "/".into() }
     }
 }
 

@@ -20,10 +20,8 @@ const PLACE: &str = "/proc and /sys";
 /// memory of the server's process. Nothing fails: what cannot be read is in the second list.
 pub fn sample(server: &LocalServer, moment: usize, full: bool) -> (Vec<Document>, Vec<NotRead>) {
     let mut not_read = Vec::new();
-    let taken_unix_seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .ok()
-        .map(|since| since.as_secs_f64());
+    let taken_unix_seconds =
+        SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs_f64());
     let document = |content, place: &str| Document {
         content,
         place: place.to_owned(),

@@ -12,9 +12,7 @@ pub(crate) type Inode = u64;
 pub(super) fn listening_unix(roots: &Roots, of: &str, paths: &[&str]) -> Vec<Inode> {
     /// Flag of a socket that accepts connections.
     const ACCEPTS: u64 = 0x1_0000;
-    let text = roots
-        .proc_text(&format!("{of}/net/unix"))
-        .unwrap_or_default();
+    let text = roots.proc_text(&format!("{of}/net/unix")).unwrap_or_default();
     // Num RefCount Protocol Flags Type St Inode Path
     let inode = |line: &str| {
         let mut fields = line.split_ascii_whitespace();
@@ -108,9 +106,7 @@ impl Files {
             let target = std::fs::read_link(&path).ok()?;
             Some((path, target.to_string_lossy().into_owned()))
         });
-        Some(Self {
-            links: links.collect(),
-        })
+        Some(Self { links: links.collect() })
     }
 
     /// True when the process holds this socket.

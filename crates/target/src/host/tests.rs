@@ -30,39 +30,20 @@ fn value<T: Clone>(fact: &Option<Fact<T>>) -> Option<T> {
 fn reads_counters_and_layout() {
     let machine = Machine::new();
     machine.numa(&[12_582_912, 8_388_608, 0]);
-    machine.write(
-        "sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
-        "6\n",
-    );
-    machine.write(
-        "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages",
-        "1\n",
-    );
-    machine.write(
-        "sys/kernel/mm/transparent_hugepage/enabled",
-        "always [madvise] never\n",
-    );
+    machine.write("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "6\n");
+    machine.write("sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages", "1\n");
+    machine.write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
     let (host, _) = host_of(&machine);
     assert_eq!(value(&host.swapped_in_pages), Some(4711));
     assert_eq!(value(&host.swapped_out_pages), Some(815));
     assert_eq!(value(&host.memory_page_bytes), Some(4096));
     assert_eq!(value(&host.iowait_ticks), Some(50));
-    assert_eq!(
-        value(&host.cpu_ticks),
-        Some(10 + 20 + 30 + 400 + 50 + 6 + 7 + 8)
-    );
+    assert_eq!(value(&host.cpu_ticks), Some(10 + 20 + 30 + 400 + 50 + 6 + 7 + 8));
     assert_eq!(value(&host.cpus), Some(2));
-    assert_eq!(
-        value(&host.numa_nodes),
-        Some(2),
-        "a node without memory does not count"
-    );
+    assert_eq!(value(&host.numa_nodes), Some(2), "a node without memory does not count");
     assert_eq!(value(&host.numa_node_bytes), Some(8 << 30));
     assert_eq!(value(&host.huge_pages_bytes), Some(12 * MIB + (1 << 30)));
-    assert_eq!(
-        value(&host.transparent_huge_pages).as_deref(),
-        Some("madvise")
-    );
+    assert_eq!(value(&host.transparent_huge_pages).as_deref(), Some("madvise"));
     assert_eq!(value(&host.server_rss_bytes), Some(300 * MIB));
     assert_eq!(value(&host.server_rss_peak_bytes), Some(400 * MIB));
     assert_eq!(value(&host.server_swapped_bytes), Some(2 * MIB));
@@ -86,11 +67,7 @@ fn a_bare_system_gives_nothing_and_no_zeros() {
     let mut host = observation.host().cloned().unwrap();
     assert_eq!(value(&host.pid.take()), Some(700));
     assert_eq!(host, Host::default());
-    assert!(
-        observation.not_read.len() >= 5,
-        "{:?}",
-        observation.not_read
-    );
+    assert!(observation.not_read.len() >= 5, "{:?}", observation.not_read);
 }
 
 #[test]
@@ -129,18 +106,11 @@ fn no_limit_is_unknown_and_not_a_huge_number() {
     let machine = Machine::new();
     machine.cgroups("4:memory:/\n");
     machine.mount_version_1("/");
-    machine.write(
-        "sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "9223372036854771712\n",
-    );
+    machine.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
     let (host, not_read) = host_of(&machine);
     assert_eq!(host.cgroup_limit_bytes, None);
     assert_eq!(host.cgroup_version, None);
-    assert!(
-        !not_read
-            .iter()
-            .any(|missing| missing.what.contains("cgroup"))
-    );
+    assert!(!not_read.iter().any(|missing| missing.what.contains("cgroup")));
 }
 
 #[test]
@@ -178,10 +148,7 @@ fn a_hybrid_system_limits_memory_in_version_1() {
     machine.cgroups("5:memory:/db\n1:name=systemd:/db.service\n0::/db.service\n");
     machine.mount_version_1("/");
     machine.mount_version_2("/", "/sys/fs/cgroup/unified");
-    machine.write(
-        "sys/fs/cgroup/memory/db/memory.limit_in_bytes",
-        "1073741824\n",
-    );
+    machine.write("sys/fs/cgroup/memory/db/memory.limit_in_bytes", "1073741824\n");
     machine.write("sys/fs/cgroup/unified/db.service/memory.max", "1\n");
     let (host, _) = host_of(&machine);
     assert_eq!(value(&host.cgroup_limit_bytes), Some(1 << 30));
@@ -203,10 +170,7 @@ fn in_a_container_the_mount_shows_a_part_of_the_tree() {
     machine.mount_version_2("/", "/sys/fs/cgroup");
     let (host, not_read) = host_of(&machine);
     assert_eq!(host.cgroup_limit_bytes, None);
-    let why = not_read
-        .iter()
-        .find(|missing| missing.what.contains("cgroup"))
-        .unwrap();
+    let why = not_read.iter().find(|missing| missing.what.contains("cgroup")).unwrap();
     assert!(why.why.contains("outside"), "{why:?}");
 }
 
@@ -217,10 +181,7 @@ fn a_partition_counts_as_its_disk() {
     machine.write("sys/devices/pci/block/sdq/sdq2/partition", "2\n");
     machine.link("sys/dev/block/65:2", "../../devices/pci/block/sdq/sdq2");
     let mut server = machine.server();
-    server.data_device = Some(super::device::DeviceNumber {
-        major: 65,
-        minor: 2,
-    });
+    server.data_device = Some(super::device::DeviceNumber { major: 65, minor: 2 });
     let (documents, not_read) = sample(&server, 1, false);
     let observation = observe("fixture", documents, not_read);
     let host = observation.host().unwrap();
@@ -235,10 +196,7 @@ fn a_partition_counts_as_its_disk() {
 fn a_file_system_without_a_disk_of_its_own_is_unknown() {
     let machine = Machine::new();
     let mut server = machine.server();
-    server.data_device = Some(super::device::DeviceNumber {
-        major: 0,
-        minor: 45,
-    });
+    server.data_device = Some(super::device::DeviceNumber { major: 0, minor: 45 });
     let (documents, not_read) = sample(&server, 0, true);
     let observation = observe("fixture", documents, not_read);
     assert_eq!(observation.host().unwrap().data_device, None);
@@ -251,10 +209,7 @@ fn the_dump_file_is_counted_where_the_server_has_it() {
     let machine = Machine::new();
     machine.write("root/data/db/ib_buffer_pool", "0,5\n0,6\n3,1\n");
     let (host, _) = host_of(&machine);
-    assert_eq!(
-        value(&host.dump_file).as_deref(),
-        Some("/data/db/ib_buffer_pool")
-    );
+    assert_eq!(value(&host.dump_file).as_deref(), Some("/data/db/ib_buffer_pool"));
     assert_eq!(value(&host.dump_file_pages), Some(3));
 }
 
@@ -277,10 +232,7 @@ fn a_light_sample_leaves_out_what_lasts() {
 fn adds_up_ten_thousand_other_processes() {
     let machine = Machine::new();
     for pid in 1000..11_000_u64 {
-        machine.write(
-            &format!("proc/{pid}/statm"),
-            &format!("90 {} 3 1 0 5 0\n", pid % 7),
-        );
+        machine.write(&format!("proc/{pid}/statm"), &format!("90 {} 3 1 0 5 0\n", pid % 7));
     }
     machine.write("proc/1/statm", "1000 100 3 1 0 5 0\n");
     let expected: u64 = 100 + (1000..11_000_u64).map(|pid| pid % 7).sum::<u64>();
@@ -297,9 +249,5 @@ fn hidden_processes_make_the_sum_unknown() {
     machine.remove("proc/1/statm");
     let (host, not_read) = host_of(&machine);
     assert_eq!(host.other_processes_rss_bytes, None);
-    assert!(
-        not_read
-            .iter()
-            .any(|missing| missing.why.contains("hidden"))
-    );
+    assert!(not_read.iter().any(|missing| missing.why.contains("hidden")));
 }

@@ -207,10 +207,8 @@ mod tests {
         plugin: Plugin,
         said: &[&[u8]],
     ) -> (Result<(), AuthError>, Vec<Vec<u8>>) {
-        let peer = Peer {
-            said: said.iter().map(|part| part.to_vec()).collect(),
-            ..Peer::default()
-        };
+        let peer =
+            Peer { said: said.iter().map(|part| part.to_vec()).collect(), ..Peer::default() };
         let mut packets = Packets::new(peer);
         let result = log_in(&mut packets, channel, plugin, NONCE.to_vec(), b"tulip");
         (result, std::mem::take(&mut packets.transport_mut().heard))
@@ -271,22 +269,16 @@ mod tests {
 
     #[test]
     fn names_a_plugin_it_does_not_have() {
-        let (result, heard) = exchange(
-            Channel::Encrypted,
-            Plugin::Native,
-            &[b"\xfemysql_clear_password\0"],
-        );
+        let (result, heard) =
+            exchange(Channel::Encrypted, Plugin::Native, &[b"\xfemysql_clear_password\0"]);
         assert!(matches!(result, Err(AuthError::Plugin(name)) if name == "mysql_clear_password"));
         assert!(heard.is_empty());
     }
 
     #[test]
     fn a_broken_key_is_an_error() {
-        let (result, _) = exchange(
-            Channel::Open,
-            Plugin::Sha256,
-            &[b"\x01-----BEGIN PUBLIC KEY-----"],
-        );
+        let (result, _) =
+            exchange(Channel::Open, Plugin::Sha256, &[b"\x01-----BEGIN PUBLIC KEY-----"]);
         assert!(matches!(result, Err(AuthError::Io(_))));
     }
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::live::statements::Kind;
-use crate::live::status_text::keep_pool_sections;
 use crate::observation::Content;
+use crate::read::innodb_status::keep_pool_sections;
 use crate::table::Table;
 
 /// The document of a statement; `None` when its rows hold nothing to keep.
@@ -31,9 +31,7 @@ pub(crate) fn content(kind: Kind, table: Table) -> Option<Content> {
         Kind::Digests => Content::Digests(table),
         Kind::Memory => {
             // MySQL 5.7 counts next to nothing by default, and a part is no account.
-            table
-                .number(table.rows.first()?, "buffer_pool_bytes")
-                .filter(|bytes| *bytes > 0)?;
+            table.number(table.rows.first()?, "buffer_pool_bytes").filter(|bytes| *bytes > 0)?;
             Content::Memory(table)
         }
         Kind::Transactions => Content::Transactions(table),
@@ -43,10 +41,7 @@ pub(crate) fn content(kind: Kind, table: Table) -> Option<Content> {
 
 /// Kinds of which no rows is an answer too.
 fn may_be_empty(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Persisted | Kind::Digests | Kind::Metrics | Kind::Latches
-    )
+    matches!(kind, Kind::Persisted | Kind::Digests | Kind::Metrics | Kind::Latches)
 }
 
 /// Why a statement gave nothing to keep.
@@ -112,9 +107,7 @@ fn plain_name(file_name: &str) -> String {
     let mut rest = file_name;
     while let Some((before, after)) = rest.split_once('@') {
         name.push_str(before);
-        let decoded = after
-            .get(..4)
-            .filter(|digits| digits.bytes().all(is_lower_hex));
+        let decoded = after.get(..4).filter(|digits| digits.bytes().all(is_lower_hex));
         let decoded = decoded
             .and_then(|digits| u32::from_str_radix(digits, 16).ok())
             .and_then(char::from_u32);
@@ -179,11 +172,7 @@ fn pool_latch(name: &str) -> Option<&'static str> {
 
 /// `waits=77`, also among other such words: `spins=1,waits=2,calls=3`.
 fn waits_of(status: &str) -> Option<u64> {
-    status
-        .split(',')
-        .find_map(|word| word.trim().strip_prefix("waits="))?
-        .parse()
-        .ok()
+    status.split(',').find_map(|word| word.trim().strip_prefix("waits="))?.parse().ok()
 }
 
 /// One row of gauges from `SHOW GLOBAL STATUS`: the time, then the values under the names of
@@ -202,10 +191,7 @@ pub(crate) fn gauge_row(status: &Table, taken_unix_seconds: f64) -> Vec<Option<S
         row.cells.get(1)?.clone()
     };
     let time = Some(format!("{taken_unix_seconds:.3}"));
-    [time]
-        .into_iter()
-        .chain(crate::allow::GAUGES.iter().map(value))
-        .collect()
+    [time].into_iter().chain(crate::allow::GAUGES.iter().map(value)).collect()
 }
 
 #[cfg(test)]
@@ -225,13 +211,7 @@ mod tests {
         let mysql = table(
             &["variable_name", "origin", "path", "set_at", "set_by"],
             &[
-                &[
-                    "innodb_io_capacity",
-                    "DYNAMIC",
-                    "",
-                    "2026-11-30 23:28:29.062961",
-                    "this",
-                ],
+                &["innodb_io_capacity", "DYNAMIC", "", "2026-11-30 23:28:29.062961", "this"],
                 &["port", "EXPLICIT", "/etc/my.cnf", "", ""],
             ],
         );
@@ -245,10 +225,7 @@ mod tests {
         assert_eq!(result.cell(&result.rows[1], "origin"), Some("file"));
         assert_eq!(result.cell(&result.rows[1], "path"), Some("/etc/my.cnf"));
 
-        let mariadb = table(
-            &["variable_name", "origin", "path"],
-            &[&["PORT", "SQL", ""]],
-        );
+        let mariadb = table(&["variable_name", "origin", "path"], &[&["PORT", "SQL", ""]]);
         let Some(Content::VariableOrigins(result)) = content(Kind::MariadbOrigins, mariadb) else {
             panic!("no origins");
         };

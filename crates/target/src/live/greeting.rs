@@ -127,10 +127,9 @@ fn head(capabilities: u32) -> Vec<u8> {
 /// How an administrator recognises us in `session_connect_attrs`.
 fn attributes() -> Vec<u8> {
     let mut list = Vec::new();
-    for (name, value) in [
-        ("program_name", "innopool"),
-        ("_client_version", env!("CARGO_PKG_VERSION")),
-    ] {
+    for (name, value) in
+        [("program_name", "innopool"), ("_client_version", env!("CARGO_PKG_VERSION"))]
+    {
         for text in [name, value] {
             // Short constants: one byte of length each, and of the list.
             list.push(u8::try_from(text.len()).unwrap_or(0));

@@ -14,11 +14,11 @@ mod connect;
 mod documents;
 mod error;
 mod greeting;
+mod opening;
 pub mod privileges;
 mod sample;
 mod server_error;
 pub mod statements;
-mod status_text;
 mod tls;
 mod wire;
 

@@ -28,10 +28,7 @@ pub struct Account {
 impl Account {
     /// The account `user`@`host`.
     pub fn new(user: impl Into<String>, host: impl Into<String>) -> Self {
-        Self {
-            user: user.into(),
-            host: host.into(),
-        }
+        Self { user: user.into(), host: host.into() }
     }
 }
 
@@ -82,11 +79,7 @@ pub fn grants_for_check(setup: &Setup, account: &Account) -> Vec<Grant> {
                     format!("to read {}", without.join(", ")),
                 ),
             };
-            Some(Grant {
-                statement,
-                why,
-                without,
-            })
+            Some(Grant { statement, why, without })
         })
         .collect()
 }
@@ -114,10 +107,7 @@ mod tests {
         assert_eq!(statements[0], "GRANT PROCESS ON *.* TO 'o''neil'@'%'");
         assert_eq!(statements.len(), 5);
         assert!(
-            statements
-                .iter()
-                .skip(1)
-                .all(|s| s.starts_with("GRANT SELECT ON performance_schema."))
+            statements.iter().skip(1).all(|s| s.starts_with("GRANT SELECT ON performance_schema."))
         );
     }
 

@@ -28,18 +28,12 @@ pub struct WatchOptions {
 impl WatchOptions {
     /// A look of this length with everything.
     pub fn new(interval: Duration) -> Self {
-        Self {
-            interval,
-            gauge_period: None,
-            skip_status_text: false,
-        }
+        Self { interval, gauge_period: None, skip_status_text: false }
     }
 
     fn gauge_period(&self) -> Duration {
         let usual = || (self.interval / 60).max(Duration::from_secs(1));
-        self.gauge_period
-            .unwrap_or_else(usual)
-            .max(Duration::from_millis(1))
+        self.gauge_period.unwrap_or_else(usual).max(Duration::from_millis(1))
     }
 }
 
@@ -125,13 +119,10 @@ impl Look<'_> {
     fn introduction(&mut self) -> Setup {
         let statement = statements::variables();
         self.ask(&statement, 0);
-        let table = self
-            .documents
-            .iter()
-            .find_map(|document| match &document.content {
-                Content::Variables(table) => Some(table),
-                _ => None,
-            });
+        let table = self.documents.iter().find_map(|document| match &document.content {
+            Content::Variables(table) => Some(table),
+            _ => None,
+        });
         match table {
             Some(table) => setup(table),
             None => Setup {

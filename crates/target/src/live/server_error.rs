@@ -24,10 +24,7 @@ impl ServerError {
             [b'#', rest @ ..] if rest.len() >= 5 => &rest[5..],
             text => text,
         };
-        Self {
-            code,
-            message: quoted(&String::from_utf8_lossy(text)),
-        }
+        Self { code, message: quoted(&String::from_utf8_lossy(text)) }
     }
 }
 
@@ -38,10 +35,7 @@ mod tests {
     #[test]
     fn reads_with_and_without_state() {
         let error = ServerError::parse(b"\xff\x15\x04#28000Access denied");
-        assert_eq!(
-            (error.code, error.message.as_str()),
-            (1045, "Access denied")
-        );
+        assert_eq!((error.code, error.message.as_str()), (1045, "Access denied"));
         let error = ServerError::parse(b"\xff\x10\x04Too many connections");
         assert_eq!(error.code, 1040);
         assert_eq!(error.message, "Too many connections");

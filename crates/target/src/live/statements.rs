@@ -103,19 +103,13 @@ pub fn variables() -> Statement {
         needs: Need::Nothing,
         when: When::First,
         kind: Kind::Variables,
-        sql: format!(
-            "SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})",
-            list(allow::VARIABLES)
-        ),
+        sql: format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})", list(allow::VARIABLES)),
     }
 }
 
 /// The light statement between two moments.
 pub fn gauges() -> String {
-    format!(
-        "SHOW GLOBAL STATUS WHERE Variable_name IN ({})",
-        list(allow::GAUGES)
-    )
+    format!("SHOW GLOBAL STATUS WHERE Variable_name IN ({})", list(allow::GAUGES))
 }
 
 /// Everything to ask after [`variables`], in the order in which to ask, and what this server cannot
@@ -148,14 +142,7 @@ impl Plan {
         needs: Need,
         sql: impl Into<String>,
     ) {
-        self.statements.push(Statement {
-            place,
-            gives,
-            needs,
-            when,
-            kind,
-            sql: sql.into(),
-        });
+        self.statements.push(Statement { place, gives, needs, when, kind, sql: sql.into() });
     }
 
     fn cannot(&mut self, what: &str, why: &str) {
@@ -230,14 +217,7 @@ impl Plan {
             ("information_schema.INNODB_SYS_TABLESPACES", sql)
         };
         let gives = "size of the data per schema";
-        self.ask(
-            Kind::SchemaSizes,
-            When::First,
-            place,
-            gives,
-            Need::Process,
-            sql,
-        );
+        self.ask(Kind::SchemaSizes, When::First, place, gives, Need::Process, sql);
     }
 
     fn origins(&mut self, setup: &Setup) {
@@ -250,14 +230,7 @@ impl Plan {
                  WHERE VARIABLE_NAME IN ({names})"
             );
             let place = "information_schema.SYSTEM_VARIABLES";
-            self.ask(
-                Kind::MariadbOrigins,
-                When::First,
-                place,
-                gives,
-                Need::Nothing,
-                sql,
-            );
+            self.ask(Kind::MariadbOrigins, When::First, place, gives, Need::Nothing, sql);
         } else if setup.mysql_since(8, 0, 0) {
             // Who set it is told apart on the server, so that no account leaves it. The host is
             // empty where the server does not look up names.
@@ -271,14 +244,7 @@ impl Plan {
                  FROM performance_schema.variables_info WHERE VARIABLE_NAME IN ({names})"
             );
             let place = "performance_schema.variables_info";
-            self.ask(
-                Kind::MysqlOrigins,
-                When::First,
-                place,
-                gives,
-                Need::Nothing,
-                sql,
-            );
+            self.ask(Kind::MysqlOrigins, When::First, place, gives, Need::Nothing, sql);
         } else {
             self.cannot(gives, "MySQL tells since 8.0; instead: the option files");
         }
@@ -292,10 +258,7 @@ impl Plan {
             "SHOW GLOBAL STATUS",
             "the server's counters",
             Need::Nothing,
-            format!(
-                "SHOW GLOBAL STATUS WHERE Variable_name IN ({})",
-                list(allow::STATUS)
-            ),
+            format!("SHOW GLOBAL STATUS WHERE Variable_name IN ({})", list(allow::STATUS)),
         );
         self.instrumented_counters(setup);
         self.ask(
@@ -318,14 +281,7 @@ impl Plan {
              reads in flight (Innodb_data_pending_reads)";
         if self.instrumented(setup, gives, instead) {
             let table = "performance_schema.file_summary_by_event_name";
-            self.ask(
-                Kind::FileIo,
-                When::Every,
-                table,
-                gives,
-                Need::Select(table),
-                FILE_IO,
-            );
+            self.ask(Kind::FileIo, When::Every, table, gives, Need::Select(table), FILE_IO);
         }
         let gives = "time that statements take";
         let instead = "the average number of reads in flight (Innodb_data_pending_reads)";
@@ -507,17 +463,10 @@ mod tests {
 
     #[test]
     fn only_reads() {
-        for setup in [
-            setup("9.7.4", "MySQL", true),
-            setup("10.11.19-MariaDB", "", true),
-        ] {
+        for setup in [setup("9.7.4", "MySQL", true), setup("10.11.19-MariaDB", "", true)] {
             for statement in plan(&setup).0 {
                 let first = statement.sql.split(' ').next();
-                assert!(
-                    matches!(first, Some("SELECT" | "SHOW")),
-                    "{}",
-                    statement.sql
-                );
+                assert!(matches!(first, Some("SELECT" | "SHOW")), "{}", statement.sql);
             }
         }
     }
@@ -537,19 +486,10 @@ mod tests {
     #[test]
     fn names_what_is_missing_without_the_performance_schema() {
         let (statements, not_read) = plan(&setup("10.11.19-MariaDB", "Debian 12", false));
-        assert!(
-            statements
-                .iter()
-                .all(|s| !s.place.starts_with("performance_schema"))
-        );
-        let latency = not_read
-            .iter()
-            .find(|n| n.what.starts_with("time of reads"));
+        assert!(statements.iter().all(|s| !s.place.starts_with("performance_schema")));
+        let latency = not_read.iter().find(|n| n.what.starts_with("time of reads"));
         let why = &latency.unwrap().why;
-        assert!(
-            why.contains("OFF") && why.contains("Innodb_data_pending_reads"),
-            "{why}"
-        );
+        assert!(why.contains("OFF") && why.contains("Innodb_data_pending_reads"), "{why}");
     }
 
     #[test]
@@ -564,10 +504,7 @@ mod tests {
         let mysql = Server::detect("9.7.4", "MySQL");
         let mariadb = Server::detect("10.11.19-MariaDB", "");
         let five = Duration::from_secs(5);
-        assert_eq!(
-            limited("SELECT 1", &mysql, five),
-            "SELECT /*+ MAX_EXECUTION_TIME(4000) */ 1"
-        );
+        assert_eq!(limited("SELECT 1", &mysql, five), "SELECT /*+ MAX_EXECUTION_TIME(4000) */ 1");
         assert_eq!(
             limited("SELECT 1", &mariadb, five),
             "SET STATEMENT max_statement_time = 4 FOR SELECT 1"

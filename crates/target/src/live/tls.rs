@@ -92,11 +92,7 @@ fn certificates(
 }
 
 fn file(path: Option<&str>, option: &'static str, reason: &str) -> ConnectError {
-    ConnectError::File {
-        path: path.unwrap_or_default().to_owned(),
-        option,
-        reason: quoted(reason),
-    }
+    ConnectError::File { path: path.unwrap_or_default().to_owned(), option, reason: quoted(reason) }
 }
 
 fn verifier(
@@ -115,9 +111,7 @@ fn verifier(
     };
     let mut roots = RootCertStore::empty();
     for certificate in certificates(path, "--ssl-ca")? {
-        roots
-            .add(certificate)
-            .map_err(|error| file(Some(path), "--ssl-ca", &error.to_string()))?;
+        roots.add(certificate).map_err(|error| file(Some(path), "--ssl-ca", &error.to_string()))?;
     }
     let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
         .build()
@@ -165,9 +159,7 @@ impl ServerCertVerifier for NoVerifier {
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
@@ -187,10 +179,7 @@ impl ServerCertVerifier for ChainVerifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         // The name is checked last: a certificate that fails by its name alone is well issued.
-        match self
-            .chain
-            .verify_server_cert(certificate, others, name, ocsp, now)
-        {
+        match self.chain.verify_server_cert(certificate, others, name, ocsp, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),
@@ -204,8 +193,7 @@ impl ServerCertVerifier for ChainVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.chain
-            .verify_tls12_signature(message, certificate, signature)
+        self.chain.verify_tls12_signature(message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -214,8 +202,7 @@ impl ServerCertVerifier for ChainVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.chain
-            .verify_tls13_signature(message, certificate, signature)
+        self.chain.verify_tls13_signature(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

@@ -44,18 +44,12 @@ impl DeadlineSocket {
         // Without it a small packet may wait 40 ms for company; failing to set it is no reason to
         // fail.
         let _ = socket.set_nodelay(true);
-        Self {
-            socket: Socket::Tcp(socket),
-            deadline,
-        }
+        Self { socket: Socket::Tcp(socket), deadline }
     }
 
     #[cfg(unix)]
     pub(crate) fn unix(socket: UnixStream, deadline: Instant) -> Self {
-        Self {
-            socket: Socket::Unix(socket),
-            deadline,
-        }
+        Self { socket: Socket::Unix(socket), deadline }
     }
 
     fn is_unix(&self) -> bool {

@@ -69,14 +69,9 @@ mod tests {
 
     #[test]
     fn names_the_variable_that_is_wrong() {
-        let environment = Environment {
-            mysql_tcp_port: Some("mysql".to_owned()),
-            ..Environment::default()
-        };
+        let environment =
+            Environment { mysql_tcp_port: Some("mysql".to_owned()), ..Environment::default() };
         let message = environment.layer().unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "MYSQL_TCP_PORT: the port must be a number from 1 to 65535"
-        );
+        assert_eq!(message, "MYSQL_TCP_PORT: the port must be a number from 1 to 65535");
     }
 }

@@ -39,9 +39,5 @@ pub enum LoginError {
 }
 
 fn place(path: &str, line: u32) -> String {
-    if line == 0 {
-        path.to_owned()
-    } else {
-        format!("{path}:{line}")
-    }
+    if line == 0 { path.to_owned() } else { format!("{path}:{line}") }
 }

@@ -259,20 +259,11 @@ mod tests {
             (&[("skip-ssl", None)], Some(TlsMode::Disabled)),
             (&[ca], Some(TlsMode::VerifyCa)),
             (&[ca, ("ssl", Some("ON"))], Some(TlsMode::VerifyCa)),
-            (
-                &[ca, ("ssl-mode", Some("required"))],
-                Some(TlsMode::Required),
-            ),
+            (&[ca, ("ssl-mode", Some("required"))], Some(TlsMode::Required)),
             (&[ca, ("skip-ssl", None)], Some(TlsMode::Disabled)),
-            (
-                &[("ssl-verify-server-cert", None)],
-                Some(TlsMode::VerifyIdentity),
-            ),
+            (&[("ssl-verify-server-cert", None)], Some(TlsMode::VerifyIdentity)),
             (&[("ssl-verify-server-cert", Some("0"))], None),
-            (
-                &[("disable-ssl-verify-server-cert", None), ("ssl", None)],
-                Some(TlsMode::Required),
-            ),
+            (&[("disable-ssl-verify-server-cert", None), ("ssl", None)], Some(TlsMode::Required)),
         ] {
             assert_eq!(layer(options).tls_intent(), mode, "{options:?}");
         }

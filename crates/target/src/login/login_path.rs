@@ -64,10 +64,7 @@ impl LoginPathFile {
     /// When it cannot be read or decrypted, or others than its owner may use it: the `mysql` client
     /// ignores such a file.
     pub fn read(path: &str) -> Result<Option<Self>, LoginError> {
-        let error = |message: String| LoginError::LoginPath {
-            path: path.to_owned(),
-            message,
-        };
+        let error = |message: String| LoginError::LoginPath { path: path.to_owned(), message };
         let metadata = match std::fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -93,21 +90,13 @@ impl LoginPathFile {
     /// # Errors
     /// When the bytes are not such a file, or damaged: with the place.
     pub fn parse(bytes: &[u8], path: &str) -> Result<Self, LoginError> {
-        let error = |message: String| LoginError::LoginPath {
-            path: path.to_owned(),
-            message,
-        };
-        let mut file = Self {
-            path: path.to_owned(),
-            names: Vec::new(),
-            entries: Vec::new(),
-        };
+        let error = |message: String| LoginError::LoginPath { path: path.to_owned(), message };
+        let mut file = Self { path: path.to_owned(), names: Vec::new(), entries: Vec::new() };
         for (index, line) in decrypt(bytes).map_err(error)?.iter().enumerate() {
             let text = line.expose_str().ok_or_else(|| {
                 error(format!("line {} is not UTF-8 after decryption", index + 1))
             })?;
-            file.take(text)
-                .map_err(|message| error(format!("line {}: {message}", index + 1)))?;
+            file.take(text).map_err(|message| error(format!("line {}: {message}", index + 1)))?;
         }
         Ok(file)
     }
@@ -146,11 +135,7 @@ impl LoginPathFile {
     pub fn layer(&self, name: Option<&str>, suffix: Option<&str>) -> Result<Layer, LoginError> {
         let mut groups: Vec<Vec<String>> = vec![with_suffix(DEFAULT_GROUPS, suffix)];
         if let Some(name) = name {
-            if !self
-                .names
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(name))
-            {
+            if !self.names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 return Err(self.error(format!(
                     "there is no login path '{name}' in it, only: {}",
                     self.names.join(", ")
@@ -161,9 +146,7 @@ impl LoginPathFile {
         let mut layer = Layer::default();
         for groups in groups {
             let of_groups = |entry: &&Entry| {
-                groups
-                    .iter()
-                    .any(|group| group.eq_ignore_ascii_case(&entry.group))
+                groups.iter().any(|group| group.eq_ignore_ascii_case(&entry.group))
             };
             for entry in self.entries.iter().filter(of_groups) {
                 // Taken from text, so it is text.
@@ -177,10 +160,7 @@ impl LoginPathFile {
     }
 
     fn error(&self, message: String) -> LoginError {
-        LoginError::LoginPath {
-            path: self.path.clone(),
-            message,
-        }
+        LoginError::LoginPath { path: self.path.clone(), message }
     }
 }
 
@@ -188,9 +168,9 @@ fn with_suffix(groups: &[&str], suffix: Option<&str>) -> Vec<String> {
     let plain = groups.iter().map(|&group| group.to_owned());
     match suffix {
         None => plain.collect(),
-        Some(suffix) => plain
-            .chain(groups.iter().map(|group| format!("{group}{suffix}")))
-            .collect(),
+        Some(suffix) => {
+            plain.chain(groups.iter().map(|group| format!("{group}{suffix}"))).collect()
+        }
     }
 }
 
@@ -333,24 +313,15 @@ mod tests {
         let layer = file.layer(None, None).unwrap();
         assert_eq!(layer.host.as_deref(), Some("db1"));
         let layer = file.layer(Some("night"), None).unwrap();
-        assert_eq!(
-            (layer.host.as_deref(), layer.port),
-            (Some("db2"), Some(3307))
-        );
+        assert_eq!((layer.host.as_deref(), layer.port), (Some("db2"), Some(3307)));
         assert_eq!(layer.user.as_deref(), Some("ada"));
-        assert_eq!(
-            layer.password,
-            Some(Password::Given(Secret::new("tu#l\"ip")))
-        );
+        assert_eq!(layer.password, Some(Password::Given(Secret::new("tu#l\"ip"))));
         let layer = file.layer(Some("night"), Some("_b")).unwrap();
         assert_eq!(layer.user.as_deref(), Some("bob"));
         // Wherever it stands in the file.
         let text = "[night]\nhost=db2\n[client]\nhost=db1\n";
         let file = LoginPathFile::parse(&encrypt(text), "f").unwrap();
-        assert_eq!(
-            file.layer(Some("night"), None).unwrap().host.as_deref(),
-            Some("db2")
-        );
+        assert_eq!(file.layer(Some("night"), None).unwrap().host.as_deref(), Some("db2"));
     }
 
     #[test]
@@ -364,10 +335,7 @@ mod tests {
         let text = "[client]\npassword=tulip\nport=tulip\n";
         let file = LoginPathFile::parse(&encrypt(text), "f").unwrap();
         let message = file.layer(None, None).unwrap_err().to_string();
-        assert!(
-            message.starts_with("f: login path 'client': the port"),
-            "{message}"
-        );
+        assert!(message.starts_with("f: login path 'client': the port"), "{message}");
         assert!(!message.contains("tulip"), "{message}");
     }
 

@@ -6,14 +6,8 @@ use crate::option_file::Problem;
 use crate::read::option_file::{DEFAULT_FILES, Disk, IncludeError, Includes, walk};
 
 /// The groups read: those of MySQL's and MariaDB's clients, and our own.
-const GROUPS: &[&str] = &[
-    "client",
-    "mysql",
-    "client-server",
-    "client-mariadb",
-    "mariadb-client",
-    "innopool",
-];
+const GROUPS: &[&str] =
+    &["client", "mysql", "client-server", "client-mariadb", "mariadb-client", "innopool"];
 
 /// Which option files to read. Later files win over earlier ones, and later lines over earlier
 /// lines, whatever their groups.
@@ -123,10 +117,7 @@ impl OptionFiles {
             return vec![(path.clone(), true)];
         }
         let global = self.global_files.iter().map(|path| (path.clone(), false));
-        let extra = self
-            .defaults_extra_file
-            .iter()
-            .map(|path| (path.clone(), true));
+        let extra = self.defaults_extra_file.iter().map(|path| (path.clone(), true));
         let home = self.home.iter().map(|home| {
             let path = format!("{}/.my.cnf", home.trim_end_matches('/'));
             (path, false)
@@ -163,18 +154,9 @@ impl OptionFiles {
 
 /// A problem in words, or as an error where the `mysql` client would stop.
 fn note(problem: Problem) -> Result<String, LoginError> {
-    let Problem {
-        path,
-        line,
-        message,
-        fatal,
-    } = problem;
+    let Problem { path, line, message, fatal } = problem;
     if fatal {
-        return Err(LoginError::OptionFile {
-            path,
-            line,
-            message,
-        });
+        return Err(LoginError::OptionFile { path, line, message });
     }
     Ok(format!("{path}:{line}: {message}"))
 }
@@ -188,9 +170,7 @@ fn reads_group(group: &str, suffix: Option<&str>) -> bool {
     let Some(suffix) = suffix.filter(|suffix| !suffix.is_empty()) else {
         return false;
     };
-    GROUPS
-        .iter()
-        .any(|known| format!("{known}{suffix}").eq_ignore_ascii_case(group))
+    GROUPS.iter().any(|known| format!("{known}{suffix}").eq_ignore_ascii_case(group))
 }
 
 #[cfg(test)]
@@ -228,18 +208,9 @@ mod tests {
     #[test]
     fn reads_the_files_and_groups_of_the_mysql_client() {
         let home = Home::new(&[
-            (
-                "etc.cnf",
-                "[client]\nuser=global\nport=3301\nsocket=/run/a\n[mysqld]\nport=9\n",
-            ),
-            (
-                "extra.cnf",
-                "[client-server]\nport=3302\n[mysqldump]\nuser=no\n",
-            ),
-            (
-                ".my.cnf",
-                "[client]\npassword=\"tu#lip\"\n[innopool]\nuser=ada\nquick\n",
-            ),
+            ("etc.cnf", "[client]\nuser=global\nport=3301\nsocket=/run/a\n[mysqld]\nport=9\n"),
+            ("extra.cnf", "[client-server]\nport=3302\n[mysqldump]\nuser=no\n"),
+            (".my.cnf", "[client]\npassword=\"tu#lip\"\n[innopool]\nuser=ada\nquick\n"),
         ]);
         let mut files = home.files();
         files.defaults_extra_file = Some(home.path("extra.cnf"));
@@ -247,10 +218,7 @@ mod tests {
         assert_eq!(read.layer.user.as_deref(), Some("ada"));
         assert_eq!(read.layer.port, Some(3302));
         assert_eq!(read.layer.socket.as_deref(), Some("/run/a"));
-        assert_eq!(
-            read.layer.password,
-            Some(Password::Given(Secret::new("tu#lip")))
-        );
+        assert_eq!(read.layer.password, Some(Password::Given(Secret::new("tu#lip"))));
         assert!(!read.layer.typed);
         assert_eq!(read.notes, [] as [&str; 0]);
         let expected = ["etc.cnf", "extra.cnf", ".my.cnf"].map(|name| home.path(name));
@@ -259,13 +227,7 @@ mod tests {
 
     #[test]
     fn every_group_counts_and_the_last_line_wins() {
-        let groups = [
-            "mysql",
-            "Client",
-            "client-mariadb",
-            "mariadb-client",
-            "innopool",
-        ];
+        let groups = ["mysql", "Client", "client-mariadb", "mariadb-client", "innopool"];
         let mut text = String::from("[client-server]\nport=1\n");
         for (index, group) in groups.iter().enumerate() {
             text.push_str(&format!("[{group}]\nport={}\n", index + 2));
@@ -288,10 +250,7 @@ mod tests {
 
     #[test]
     fn defaults_file_and_no_defaults_leave_the_others_out() {
-        let home = Home::new(&[
-            (".my.cnf", "[client]\nuser=home\n"),
-            ("a", "[client]\nport=7\n"),
-        ]);
+        let home = Home::new(&[(".my.cnf", "[client]\nuser=home\n"), ("a", "[client]\nport=7\n")]);
         let mut files = home.files();
         files.defaults_file = Some(home.path("a"));
         let layer = files.read().unwrap().layer;
@@ -317,10 +276,7 @@ mod tests {
             let home = Home::new(&[(".my.cnf", text)]);
             let message = home.files().read().unwrap_err().to_string();
             let place = format!("{}:{line}: ", home.path(".my.cnf"));
-            assert!(
-                message.starts_with(&place) && message.contains(said),
-                "{message}"
-            );
+            assert!(message.starts_with(&place) && message.contains(said), "{message}");
             assert!(!message.contains("tulip"), "{message}");
         }
         let home = Home::new(&[]);
@@ -329,10 +285,7 @@ mod tests {
         let message = files.read().unwrap_err().to_string();
         assert_eq!(
             message,
-            format!(
-                "{}: cannot be read: it does not exist",
-                home.path("none.cnf")
-            )
+            format!("{}: cannot be read: it does not exist", home.path("none.cnf"))
         );
     }
 
@@ -348,27 +301,18 @@ mod tests {
         let [note] = &read.notes[..] else {
             panic!("{:?}", read.notes);
         };
-        assert!(
-            note.starts_with(&home.path(".my.cnf")) && note.contains("chmod o-w"),
-            "{note}"
-        );
+        assert!(note.starts_with(&home.path(".my.cnf")) && note.contains("chmod o-w"), "{note}");
     }
 
     #[test]
     fn follows_includes() {
         let home = Home::new(&[("b", "[client]\nuser=ada\n")]);
-        let text = format!(
-            "[client]\nport=3\n!include {}\nhost=x\n!include /none\n",
-            home.path("b")
-        );
+        let text =
+            format!("[client]\nport=3\n!include {}\nhost=x\n!include /none\n", home.path("b"));
         std::fs::write(home.path(".my.cnf"), text).unwrap();
         let read = home.files().read().unwrap();
         assert_eq!(read.layer.user.as_deref(), Some("ada"));
         assert_eq!(read.layer.host.as_deref(), Some("x"));
-        assert!(
-            read.notes[0].contains("/none was not read"),
-            "{:?}",
-            read.notes
-        );
+        assert!(read.notes[0].contains("/none was not read"), "{:?}", read.notes);
     }
 }

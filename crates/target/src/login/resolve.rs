@@ -58,10 +58,7 @@ pub fn resolve(layers: &[Layer], exists: &dyn Fn(&str) -> bool) -> Resolved {
             .unwrap_or(DEFAULT_CONNECT_TIMEOUT)
             .max(Duration::from_millis(1)),
     };
-    Resolved {
-        login,
-        ask_password,
-    }
+    Resolved { login, ask_password }
 }
 
 /// What the highest layer that says something says.
@@ -94,10 +91,7 @@ fn by_socket(layers: &[Layer], host: Option<&str>) -> bool {
 
 fn default_socket(exists: &dyn Fn(&str) -> bool) -> &'static str {
     let found = DEFAULT_SOCKETS.iter().find(|path| exists(path));
-    found
-        .or(DEFAULT_SOCKETS.first())
-        .copied()
-        .unwrap_or_default()
+    found.or(DEFAULT_SOCKETS.first()).copied().unwrap_or_default()
 }
 
 /// The mode of the highest layer that asks for one, where a layer's authorities are a wish to have
@@ -127,16 +121,11 @@ mod tests {
     }
 
     fn typed(options: &[(&str, &str)]) -> Layer {
-        Layer {
-            typed: true,
-            ..layer(options)
-        }
+        Layer { typed: true, ..layer(options) }
     }
 
     fn target(layers: &[Layer]) -> String {
-        resolve(layers, &|path| path == "/tmp/mysql.sock")
-            .login
-            .display_name()
+        resolve(layers, &|path| path == "/tmp/mysql.sock").login.display_name()
     }
 
     #[test]
@@ -144,12 +133,7 @@ mod tests {
         let layers = [
             typed(&[("user", "ada")]),
             layer(&[("host", "db1"), ("password", "tulip")]),
-            layer(&[
-                ("user", "bob"),
-                ("host", "db2"),
-                ("port", "3307"),
-                ("connect-timeout", "4"),
-            ]),
+            layer(&[("user", "bob"), ("host", "db2"), ("port", "3307"), ("connect-timeout", "4")]),
         ];
         let login = resolve(&layers, &|_| true).login;
         assert_eq!(login.user.as_deref(), Some("ada"));
@@ -166,14 +150,8 @@ mod tests {
         assert_eq!(target(&[]), "socket /tmp/mysql.sock");
         assert_eq!(target(std::slice::from_ref(&files)), "socket /run/a.sock");
         assert_eq!(target(&[localhost, files.clone()]), "socket /run/a.sock");
-        assert_eq!(
-            target(&[typed(&[("host", "127.0.0.1")]), files.clone()]),
-            "127.0.0.1:3306"
-        );
-        assert_eq!(
-            target(&[typed(&[("host", "db1")]), files.clone()]),
-            "db1:3306"
-        );
+        assert_eq!(target(&[typed(&[("host", "127.0.0.1")]), files.clone()]), "127.0.0.1:3306");
+        assert_eq!(target(&[typed(&[("host", "db1")]), files.clone()]), "db1:3306");
         let tcp = layer(&[("protocol", "tcp")]);
         assert_eq!(target(&[tcp, files]), "localhost:3306");
         let login = resolve(&[], &|_| false).login;
@@ -184,10 +162,7 @@ mod tests {
     fn what_was_typed_beats_where_the_files_point() {
         let files = layer(&[("host", "db1"), ("port", "3306"), ("socket", "/run/a.sock")]);
         let socket = typed(&[("socket", "/run/b.sock")]);
-        assert_eq!(
-            target(&[socket.clone(), files.clone()]),
-            "socket /run/b.sock"
-        );
+        assert_eq!(target(&[socket.clone(), files.clone()]), "socket /run/b.sock");
         let tcp = layer(&[("protocol", "tcp")]);
         assert_eq!(target(&[socket.clone(), tcp]), "socket /run/b.sock");
         let by_socket = layer(&[("protocol", "socket")]);
@@ -196,10 +171,7 @@ mod tests {
         let local = layer(&[("socket", "/run/a.sock"), ("host", "localhost")]);
         assert_eq!(target(&[port.clone(), local.clone()]), "localhost:3307");
         assert_eq!(target(&[port]), "localhost:3307");
-        assert_eq!(
-            target(&[layer(&[("port", "3307")]), local]),
-            "socket /run/a.sock"
-        );
+        assert_eq!(target(&[layer(&[("port", "3307")]), local]), "socket /run/a.sock");
         let url = parse_url("mysql://ada@localhost:3310").unwrap();
         assert_eq!(target(&[url, files.clone()]), "localhost:3310");
         let both = typed(&[("socket", "/run/b.sock"), ("port", "3307")]);
@@ -226,19 +198,10 @@ mod tests {
         let required = layer(&[("ssl-mode", "REQUIRED")]);
         let ca = layer(&[("ssl-ca", "/ca.pem")]);
         assert_eq!(mode(&[]), TlsMode::Preferred);
-        assert_eq!(
-            mode(&[layer(&[("ssl", "0")]), required.clone()]),
-            TlsMode::Disabled
-        );
+        assert_eq!(mode(&[layer(&[("ssl", "0")]), required.clone()]), TlsMode::Disabled);
         assert_eq!(mode(&[required, ca.clone()]), TlsMode::Required);
-        assert_eq!(
-            mode(&[layer(&[("ssl", "1")]), ca.clone()]),
-            TlsMode::VerifyCa
-        );
-        assert_eq!(
-            mode(&[ca.clone(), layer(&[("ssl-mode", "DISABLED")])]),
-            TlsMode::VerifyCa
-        );
+        assert_eq!(mode(&[layer(&[("ssl", "1")]), ca.clone()]), TlsMode::VerifyCa);
+        assert_eq!(mode(&[ca.clone(), layer(&[("ssl-mode", "DISABLED")])]), TlsMode::VerifyCa);
         let verify = layer(&[("ssl-verify-server-cert", "1")]);
         assert_eq!(mode(&[verify, ca]), TlsMode::VerifyIdentity);
     }

@@ -22,10 +22,7 @@ fn read(url: &str) -> Result<Layer, String> {
         .trim()
         .split_once("://")
         .ok_or("it must begin with mysql://, as in mysql://user@host:3306")?;
-    if !["mysql", "mariadb"]
-        .iter()
-        .any(|known| scheme.eq_ignore_ascii_case(known))
-    {
+    if !["mysql", "mariadb"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
         return Err("only mysql:// and mariadb:// are known".to_owned());
     }
     let rest = rest.split('#').next().unwrap_or_default();
@@ -34,10 +31,7 @@ fn read(url: &str) -> Result<Layer, String> {
         None => (rest, None),
     };
     let authority = before.split('/').next().unwrap_or_default();
-    let mut layer = Layer {
-        typed: true,
-        ..Layer::default()
-    };
+    let mut layer = Layer { typed: true, ..Layer::default() };
     let place = match authority.rsplit_once('@') {
         Some((account, place)) => {
             read_account(account, &mut layer)?;
@@ -119,16 +113,11 @@ fn read_option(pair: &str, layer: &mut Layer) -> Result<(), String> {
         None => (pair, None),
     };
     let name = decode_text(name, "name of an option")?;
-    let value = value
-        .map(|value| decode_text(value, "value of an option"))
-        .transpose()?;
+    let value = value.map(|value| decode_text(value, "value of an option")).transpose()?;
     if layer.set(&name, value.as_deref())? {
         Ok(())
     } else {
-        Err(format!(
-            "an option after the '?' is not known; known are {}",
-            OPTIONS.join(", ")
-        ))
+        Err(format!("an option after the '?' is not known; known are {}", OPTIONS.join(", ")))
     }
 }
 
@@ -187,15 +176,9 @@ mod tests {
         assert_eq!(place("mysql://db1:3307/"), host("db1", Some(3307)));
         assert_eq!(place("mysql://ada@db1.example"), host("db1.example", None));
         assert_eq!(place("MariaDB://db1:/shop?#x"), host("db1", None));
-        assert_eq!(
-            place("mysql://[2001:db8::1]:3306"),
-            host("2001:db8::1", Some(3306))
-        );
+        assert_eq!(place("mysql://[2001:db8::1]:3306"), host("2001:db8::1", Some(3306)));
         assert_eq!(place("mysql://ada:x@[::1]/"), host("::1", None));
-        assert_eq!(
-            place("mysql://[fe80::1%25eth0]"),
-            host("fe80::1%eth0", None)
-        );
+        assert_eq!(place("mysql://[fe80::1%25eth0]"), host("fe80::1%eth0", None));
         assert_eq!(place("mysql://"), (None, None, None));
         assert_eq!(place("mysql://ada@:3307"), (None, Some(3307), None));
         let socket = (None, None, Some("/run/my sql.sock".to_owned()));
@@ -209,20 +192,14 @@ mod tests {
                    &connect-timeout=3&protocol=tcp";
         let layer = parse_url(url).unwrap();
         assert_eq!(layer.user.as_deref(), Some("a@da"));
-        assert_eq!(
-            layer.password,
-            Some(Password::Given(Secret::new("tu:lip/")))
-        );
+        assert_eq!(layer.password, Some(Password::Given(Secret::new("tu:lip/"))));
         assert_eq!(layer.tls_mode, Some(TlsMode::VerifyCa));
         assert_eq!(layer.tls_ca.as_deref(), Some("/c&a.pem"));
         assert_eq!(layer.connect_timeout, Some(Duration::from_secs(3)));
         // An '@' in the password need not be encoded, nor need its bytes be text.
         let layer = parse_url("mysql://ada:tu@lip%FF@db1").unwrap();
         let password = Password::Given(Secret::new(b"tu@lip\xff".to_vec()));
-        assert_eq!(
-            (layer.host.as_deref(), layer.password),
-            (Some("db1"), Some(password))
-        );
+        assert_eq!((layer.host.as_deref(), layer.password), (Some("db1"), Some(password)));
         let layer = parse_url("mysql://:tulip@db1?ssl").unwrap();
         assert_eq!((layer.user, layer.tls), (None, Some(true)));
     }
@@ -243,10 +220,7 @@ mod tests {
             ("mysql://ada:tulip@2001:db8::1", "brackets"),
             ("mysql://ada:tulip@db1?tulip=1", "known are user"),
             ("mysql://ada:tulip@db1?ssl-mode=tulip", "VERIFY_IDENTITY"),
-            (
-                "mysql://ada:tulip@db1?socket=/x",
-                "both a host and a socket",
-            ),
+            ("mysql://ada:tulip@db1?socket=/x", "both a host and a socket"),
             ("mysql://ada:tulip@db%00", "%00"),
             ("mysql://ada:tulip@db%ff", "not UTF-8"),
         ] {

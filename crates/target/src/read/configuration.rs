@@ -44,8 +44,7 @@ pub(crate) fn group(raw: &str) -> Option<&str> {
     let known = name.len() <= 64
         && name.chars().all(plain)
         && GROUPS.iter().any(|group| {
-            name.get(..group.len())
-                .is_some_and(|begin| begin.eq_ignore_ascii_case(group))
+            name.get(..group.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(group))
         });
     (comment && known).then_some(name)
 }
@@ -55,10 +54,7 @@ fn is_include(raw: &str) -> bool {
     let rest = raw.trim_start();
     ["!includedir ", "!include ", "!includedir\t", "!include\t"]
         .iter()
-        .any(|word| {
-            rest.strip_prefix(word)
-                .is_some_and(|path| !path.trim().is_empty())
-        })
+        .any(|word| rest.strip_prefix(word).is_some_and(|path| !path.trim().is_empty()))
 }
 
 /// The option file that begins at line `at`, up to other output or `until`.
@@ -140,14 +136,7 @@ mod tests {
     fn brackets_alone_make_no_option_file() {
         assert_eq!(group("\t[mysqld-8.0]  # live"), Some("mysqld-8.0"));
         assert_eq!(group("[MariaDB]"), Some("MariaDB"));
-        for line in [
-            "[Note] InnoDB: x",
-            "[Note]",
-            "[0, 0, 0]",
-            "[Service]",
-            "[mysqld] x=1",
-            "[",
-        ] {
+        for line in ["[Note] InnoDB: x", "[Note]", "[0, 0, 0]", "[Service]", "[mysqld] x=1", "["] {
             assert_eq!(group(line), None, "{line}");
         }
         assert!(is_include("!includedir /etc/my.cnf.d/"));

@@ -19,18 +19,14 @@ pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
 fn zeros_at(bytes: &[u8], side: usize) -> bool {
     let pairs = bytes.as_chunks::<2>().0;
     let pairs = pairs.get(..pairs.len().min(512)).unwrap_or(pairs);
-    let zeros = pairs
-        .iter()
-        .filter(|pair| pair.get(side) == Some(&0))
-        .count();
+    let zeros = pairs.iter().filter(|pair| pair.get(side) == Some(&0)).count();
     !pairs.is_empty() && zeros * 4 > pairs.len() * 3
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Cow<'_, str> {
     let units = bytes.as_chunks::<2>().0.iter().map(|pair| unit(*pair));
-    let text: String = char::decode_utf16(units)
-        .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect();
+    let text: String =
+        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
     Cow::Owned(text.trim_start_matches('\u{feff}').to_owned())
 }
 
@@ -41,21 +37,12 @@ mod tests {
     #[test]
     fn what_windows_writes() {
         let wide = |order: fn(u16) -> [u8; 2]| -> Vec<u8> {
-            "Uptime\t5 \u{2713}"
-                .encode_utf16()
-                .flat_map(order)
-                .collect()
+            "Uptime\t5 \u{2713}".encode_utf16().flat_map(order).collect()
         };
         let little = wide(u16::to_le_bytes);
         let big = wide(u16::to_be_bytes);
-        assert_eq!(
-            text(&[&[0xff, 0xfe], &little[..]].concat()),
-            "Uptime\t5 \u{2713}"
-        );
-        assert_eq!(
-            text(&[&[0xfe, 0xff], &big[..]].concat()),
-            "Uptime\t5 \u{2713}"
-        );
+        assert_eq!(text(&[&[0xff, 0xfe], &little[..]].concat()), "Uptime\t5 \u{2713}");
+        assert_eq!(text(&[&[0xfe, 0xff], &big[..]].concat()), "Uptime\t5 \u{2713}");
         assert_eq!(text(&little), "Uptime\t5 \u{2713}");
         assert_eq!(text(&big), "Uptime\t5 \u{2713}");
         assert_eq!(text(b"\xef\xbb\xbfUptime\xff"), "Uptime\u{fffd}");

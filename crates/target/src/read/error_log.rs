@@ -120,13 +120,7 @@ impl<'t> Story<'t> {
             Message::Withdrawn(done, of) => self.withdrawn = Some((done, of)),
             Message::ResizeRetry => {
                 let (withdrawn_pages, target_pages) = self.withdrawn.unzip();
-                self.push(
-                    entry,
-                    LogEventKind::ResizeRetry {
-                        withdrawn_pages,
-                        target_pages,
-                    },
-                );
+                self.push(entry, LogEventKind::ResizeRetry { withdrawn_pages, target_pages });
             }
             Message::ResizeStarted(from, to) => self.resize_started(entry, from, to),
             Message::ResizeCompleted => {
@@ -149,13 +143,8 @@ impl<'t> Story<'t> {
         let announced = self.resize == Resize::Running;
         self.resize = Resize::Running;
         self.withdrawn = None;
-        if let Some((
-            _,
-            LogEventKind::ResizeStarted {
-                from_bytes,
-                to_bytes,
-            },
-        )) = self.events.last_mut()
+        if let Some((_, LogEventKind::ResizeStarted { from_bytes, to_bytes })) =
+            self.events.last_mut()
             && announced
             && from_bytes.is_none()
             && from.is_some()
@@ -165,13 +154,7 @@ impl<'t> Story<'t> {
             *to_bytes = to;
             return;
         }
-        self.push(
-            entry,
-            LogEventKind::ResizeStarted {
-                from_bytes: from,
-                to_bytes: to,
-            },
-        );
+        self.push(entry, LogEventKind::ResizeStarted { from_bytes: from, to_bytes: to });
     }
 }
 

@@ -38,17 +38,9 @@ pub(crate) fn sample(raw: &str, line: usize) -> Option<Sample> {
         .map(|milliseconds| milliseconds as f64 / 1000.0);
     let whole = parse_count(value).filter(|_| number.fract() == 0.0);
     let value = whole.map_or_else(|| value.to_owned(), |count| count.to_string());
-    let pairs = if number.is_finite() {
-        pairs(name, &labels, &value, line)
-    } else {
-        Vec::new()
-    };
+    let pairs = if number.is_finite() { pairs(name, &labels, &value, line) } else { Vec::new() };
     let metric = metric(name).map(|name| (name, value));
-    Some(Sample {
-        pairs,
-        metric,
-        taken_unix_seconds,
-    })
+    Some(Sample { pairs, metric, taken_unix_seconds })
 }
 
 /// True for a comment of the page that names a MySQL metric.
@@ -95,12 +87,8 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 
 /// The server's names for a metric.
 fn pairs(name: &str, labels: &Labels, value: &str, line: usize) -> Vec<Pair> {
-    let label = |key: &str| {
-        labels
-            .iter()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| value.as_str())
-    };
+    let label =
+        |key: &str| labels.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
     let pair = |kind: ListingKind, server_name: &str, value: &str| {
         let mut pair = Pair::new(server_name, value, line, Some(kind))?;
         // Two metrics may stand for one name; a repeated metric begins a new scrape.
@@ -114,9 +102,7 @@ fn pairs(name: &str, labels: &Labels, value: &str, line: usize) -> Vec<Pair> {
             .collect();
     }
     if let Some(variable) = name.strip_prefix("global_variables_") {
-        return pair(ListingKind::Variables, variable, value)
-            .into_iter()
-            .collect();
+        return pair(ListingKind::Variables, variable, value).into_iter().collect();
     }
     let Some(status) = name.strip_prefix("global_status_") else {
         return Vec::new();
@@ -144,10 +130,7 @@ fn metric(name: &str) -> Option<String> {
     let rest = rest.strip_suffix("_total").unwrap_or(rest);
     allow::METRICS
         .iter()
-        .find(|metric| {
-            rest.strip_suffix(*metric)
-                .is_some_and(|subsystem| subsystem.ends_with('_'))
-        })
+        .find(|metric| rest.strip_suffix(*metric).is_some_and(|subsystem| subsystem.ends_with('_')))
         .map(|metric| (*metric).to_owned())
 }
 
@@ -192,11 +175,7 @@ mod tests {
                 "com_select",
                 "4",
             ),
-            (
-                r#"mysql_global_status_handlers_total{handler="commit"} 5"#,
-                "handler_commit",
-                "5",
-            ),
+            (r#"mysql_global_status_handlers_total{handler="commit"} 5"#, "handler_commit", "5"),
             (
                 "mysql_global_status_innodb_buffer_pool_read_requests 1.2345e+09",
                 "innodb_buffer_pool_read_requests",
@@ -213,11 +192,7 @@ mod tests {
                 "90.5",
             ),
         ] {
-            assert_eq!(
-                named(raw),
-                vec![(name.to_owned(), value.to_owned())],
-                "{raw}"
-            );
+            assert_eq!(named(raw), vec![(name.to_owned(), value.to_owned())], "{raw}");
         }
         let with_time = r#"mysql_global_status_uptime{x="1"} 4 1700000000500"#;
         let taken = sample(with_time, 0).and_then(|sample| sample.taken_unix_seconds);
@@ -254,9 +229,6 @@ mod tests {
     fn innodb_metrics_lose_their_subsystem() {
         let raw = "mysql_info_schema_innodb_metrics_transaction_trx_rseg_history_len 12";
         let metric = sample(raw, 0).and_then(|sample| sample.metric);
-        assert_eq!(
-            metric,
-            Some(("trx_rseg_history_len".to_owned(), "12".to_owned()))
-        );
+        assert_eq!(metric, Some(("trx_rseg_history_len".to_owned(), "12".to_owned())));
     }
 }

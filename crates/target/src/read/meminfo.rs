@@ -4,14 +4,8 @@ use crate::host::Host;
 use crate::provenance::{Fact, Source};
 
 /// Lines innopool reads.
-const LABELS: &[&str] = &[
-    "MemTotal",
-    "MemAvailable",
-    "SwapTotal",
-    "SwapFree",
-    "HugePages_Total",
-    "Hugepagesize",
-];
+const LABELS: &[&str] =
+    &["MemTotal", "MemAvailable", "SwapTotal", "SwapFree", "HugePages_Total", "Hugepagesize"];
 
 /// Reads what the text says; absent lines leave their figure unknown. All figures are bytes.
 pub fn parse(text: &str, place: &str) -> Host {

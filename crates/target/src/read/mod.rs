@@ -51,13 +51,7 @@ pub struct Unrecognised {
 /// [`Unrecognised`] when the file holds nothing innopool reads.
 pub fn read_file(bytes: &[u8], place: &str) -> Result<Vec<Document>, Unrecognised> {
     let documents = read_bytes(bytes, place);
-    if documents.is_empty() {
-        Err(Unrecognised {
-            place: place.to_owned(),
-        })
-    } else {
-        Ok(documents)
-    }
+    if documents.is_empty() { Err(Unrecognised { place: place.to_owned() }) } else { Ok(documents) }
 }
 
 /// The documents in a file's bytes, whatever their encoding; empty when nothing is recognised.
@@ -120,11 +114,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     fn push(&mut self, line: usize, content: Content) {
-        self.found.push(Found {
-            line,
-            content,
-            taken_unix_seconds: None,
-        });
+        self.found.push(Found { line, content, taken_unix_seconds: None });
     }
 
     fn read_status_texts(&mut self) {
@@ -173,12 +163,10 @@ impl<'l, 't> Reader<'l, 't> {
             let text = self.padding(at) + &body + "\n";
             (range, Content::MysqldAuto(text))
         } else if meminfo::is_first_line(self.lines.raw(at)) {
-            let end = (at..until)
-                .find(|line| !meminfo::is_line(self.lines.raw(*line)))
-                .unwrap_or(until);
-            let kept: Vec<String> = (at..end)
-                .map(|line| meminfo::keep_line(self.lines.raw(line)))
-                .collect();
+            let end =
+                (at..until).find(|line| !meminfo::is_line(self.lines.raw(*line))).unwrap_or(until);
+            let kept: Vec<String> =
+                (at..end).map(|line| meminfo::keep_line(self.lines.raw(line))).collect();
             let text = self.padding(at) + &kept.join("\n") + "\n";
             (at..end, Content::Meminfo(text))
         } else {
@@ -263,9 +251,8 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     fn add_pairs(&mut self, pairs: Vec<Pair>, taken: Option<f64>) {
-        let (status, variables) = pairs
-            .into_iter()
-            .partition(|pair: &Pair| pair.kind == ListingKind::Status);
+        let (status, variables) =
+            pairs.into_iter().partition(|pair: &Pair| pair.kind == ListingKind::Status);
         self.status.add(status, taken);
         self.variables.add(variables, taken);
     }

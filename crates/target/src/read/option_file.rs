@@ -35,12 +35,7 @@ pub fn parse(
     server: &Server,
     includes: &mut dyn Includes,
 ) -> Configuration {
-    let Contents {
-        groups,
-        entries,
-        mut problems,
-        files,
-    } = walk(text, path, includes);
+    let Contents { groups, entries, mut problems, files } = walk(text, path, includes);
     for header in groups {
         let trimmed = header.group.trim_start();
         if trimmed != header.group && server_reads_group(trimmed, server) {
@@ -64,11 +59,7 @@ pub fn parse(
         }
     }
     sort_by_place(&mut problems, &files);
-    Configuration {
-        settings,
-        problems,
-        files,
-    }
+    Configuration { settings, problems, files }
 }
 
 /// Puts problems in the order a person meets them: by file as first read, then by line.

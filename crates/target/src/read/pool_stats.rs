@@ -79,10 +79,7 @@ pub fn parse(table: &Table, place: &str) -> Option<PoolStats> {
         Some(line) => Source::at_line(place, line, name),
         None => Source::new(place, name),
     };
-    Some(PoolStats {
-        instances: instances.into_iter().map(|(_, block)| block).collect(),
-        source,
-    })
+    Some(PoolStats { instances: instances.into_iter().map(|(_, block)| block).collect(), source })
 }
 
 fn block(table: &Table, row: &Row) -> PoolBlock {
@@ -124,9 +121,7 @@ fn hit_rate(table: &Table, row: &Row) -> HitRate {
     match table.number(row, "HIT_RATE") {
         None => HitRate::NotPrinted,
         Some(0)
-            if RATES
-                .iter()
-                .all(|rate| table.decimal(row, rate).is_none_or(|rate| rate == 0.0)) =>
+            if RATES.iter().all(|rate| table.decimal(row, rate).is_none_or(|rate| rate == 0.0)) =>
         {
             HitRate::NoGets
         }
@@ -136,13 +131,9 @@ fn hit_rate(table: &Table, row: &Row) -> HitRate {
 
 /// The view's columns out of any result set that holds its core; `None` if it does not.
 pub(crate) fn keep(table: &Table) -> Option<Table> {
-    ["POOL_SIZE", "FREE_BUFFERS"]
-        .iter()
-        .try_for_each(|column| table.column(column).map(|_| ()))?;
-    let kept: Vec<(usize, &str)> = COLUMNS
-        .iter()
-        .filter_map(|column| Some((table.column(column)?, *column)))
-        .collect();
+    ["POOL_SIZE", "FREE_BUFFERS"].iter().try_for_each(|column| table.column(column).map(|_| ()))?;
+    let kept: Vec<(usize, &str)> =
+        COLUMNS.iter().filter_map(|column| Some((table.column(column)?, *column))).collect();
     let mut stats = Table::new(kept.iter().map(|(_, name)| *name));
     for row in &table.rows {
         // Figures only: a text in one of these columns is not the server's.
@@ -161,9 +152,7 @@ pub(crate) fn keep(table: &Table) -> Option<Table> {
 /// A result set of 32 numbers a row, printed without its heading.
 pub(crate) fn without_heading(mut table: Table) -> Option<Table> {
     let numbers = |row: &Row| {
-        row.cells
-            .iter()
-            .all(|cell| cell.as_ref().is_some_and(|c| c.parse::<f64>().is_ok()))
+        row.cells.iter().all(|cell| cell.as_ref().is_some_and(|c| c.parse::<f64>().is_ok()))
     };
     if table.rows.is_empty() || !table.rows.iter().all(numbers) {
         return None;
@@ -184,18 +173,10 @@ mod tests {
 
     #[test]
     fn a_hit_rate_of_nothing_is_no_hit_rate() {
-        let idle = [
-            ("POOL_SIZE", "640"),
-            ("FREE_BUFFERS", "3"),
-            ("HIT_RATE", "0"),
-        ];
+        let idle = [("POOL_SIZE", "640"), ("FREE_BUFFERS", "3"), ("HIT_RATE", "0")];
         let stats = parse(&table(&idle), "t").expect("stats");
         assert_eq!(stats.instances[0].hit_rate, HitRate::NoGets);
-        let busy = [
-            ("POOL_SIZE", "640"),
-            ("HIT_RATE", "0"),
-            ("PAGES_READ_RATE", "7.5"),
-        ];
+        let busy = [("POOL_SIZE", "640"), ("HIT_RATE", "0"), ("PAGES_READ_RATE", "7.5")];
         let stats = parse(&table(&busy), "t").expect("stats");
         assert_eq!(stats.instances[0].hit_rate, HitRate::PerMille(0));
         assert_eq!(stats.instances[0].reads_per_second, Some(7.5));
@@ -214,11 +195,7 @@ mod tests {
 
     #[test]
     fn texts_are_not_kept() {
-        let kept = keep(&table(&[
-            ("POOL_SIZE", "5"),
-            ("FREE_BUFFERS", "secret"),
-            ("OTHER", "7"),
-        ]));
+        let kept = keep(&table(&[("POOL_SIZE", "5"), ("FREE_BUFFERS", "secret"), ("OTHER", "7")]));
         let kept = kept.expect("a table");
         assert_eq!(kept.columns, ["POOL_SIZE", "FREE_BUFFERS"]);
         assert_eq!(kept.rows[0].cells[1], None);

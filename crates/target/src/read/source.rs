@@ -83,16 +83,8 @@ fn is_name_value_header(raw: &str) -> bool {
 
 /// True when a rule line stands next to `at`, blank lines not counted.
 pub(crate) fn has_rule_beside(tidy: &[String], at: usize) -> bool {
-    let next = tidy
-        .iter()
-        .skip(at + 1)
-        .take(3)
-        .find(|line| !line.is_empty());
-    let before = tidy
-        .get(..at)
-        .and_then(|lines| lines.iter().rev().take(3).find(|line| !line.is_empty()));
-    [before, next]
-        .into_iter()
-        .flatten()
-        .any(|line| is_rule(line))
+    let next = tidy.iter().skip(at + 1).take(3).find(|line| !line.is_empty());
+    let before =
+        tidy.get(..at).and_then(|lines| lines.iter().rev().take(3).find(|line| !line.is_empty()));
+    [before, next].into_iter().flatten().any(|line| is_rule(line))
 }

@@ -1,10 +1,7 @@
 use super::*;
 
 fn kinds(documents: &[Document]) -> Vec<(&'static str, usize)> {
-    documents
-        .iter()
-        .map(|document| (kind(&document.content), document.moment))
-        .collect()
+    documents.iter().map(|document| (kind(&document.content), document.moment)).collect()
 }
 
 fn kind(content: &Content) -> &'static str {
@@ -127,10 +124,7 @@ fn a_session_with_everything_in_it() {
     );
     assert_eq!(
         listing(&documents[0].content),
-        vec![
-            row("innodb_buffer_pool_size", "536870912", 6),
-            row("version", "8.4.1", 8)
-        ]
+        vec![row("innodb_buffer_pool_size", "536870912", 6), row("version", "8.4.1", 8)]
     );
     assert_eq!(
         listing(&documents[1].content),
@@ -140,10 +134,7 @@ fn a_session_with_everything_in_it() {
             row("Innodb_page_size", "16384", 18),
         ]
     );
-    assert_eq!(
-        listing(&documents[3].content),
-        vec![row("Innodb_buffer_pool_reads", "45", 53)]
-    );
+    assert_eq!(listing(&documents[3].content), vec![row("Innodb_buffer_pool_reads", "45", 53)]);
     let lines_of = |text: &str, needle: &str| {
         let at = text.lines().position(|line| line.contains(needle));
         at.map(|at| at + 1)
@@ -161,10 +152,7 @@ fn a_session_with_everything_in_it() {
             }
             Content::Meminfo(text) => {
                 let ram = meminfo::parse(text, "m").ram_bytes.expect("RAM");
-                assert_eq!(
-                    ram.source.line.map(|line| line as usize),
-                    line_in_file("MemTotal")
-                );
+                assert_eq!(ram.source.line.map(|line| line as usize), line_in_file("MemTotal"));
                 assert!(!text.contains("MemFree"));
             }
             Content::InnodbStatus(text) => assert!(!text.contains("insert")),
@@ -178,10 +166,8 @@ fn windows_line_ends_and_encodings_change_nothing() {
     let expected = read_text(MIXED, "p");
     let crlf = MIXED.replace('\n', "\r\n");
     assert_eq!(read_bytes(crlf.as_bytes(), "p"), expected);
-    let wide: Vec<u8> = [0xff, 0xfe]
-        .into_iter()
-        .chain(crlf.encode_utf16().flat_map(u16::to_le_bytes))
-        .collect();
+    let wide: Vec<u8> =
+        [0xff, 0xfe].into_iter().chain(crlf.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     assert_eq!(read_bytes(&wide, "p"), expected);
 }
 
@@ -196,10 +182,7 @@ fn later_blocks_of_mysqladmin_r_are_differences() {
     };
     let text = [
         block(&[
-            (
-                "Innodb_buffer_pool_dump_status",
-                "Dumping of buffer pool not started",
-            ),
+            ("Innodb_buffer_pool_dump_status", "Dumping of buffer pool not started"),
             ("Innodb_buffer_pool_pages_total", "640"),
             ("Innodb_buffer_pool_pages_dirty", "9"),
             ("Innodb_buffer_pool_reads", "100"),
@@ -220,26 +203,11 @@ fn later_blocks_of_mysqladmin_r_are_differences() {
     ]
     .concat();
     let documents = read_text(&text, "p");
-    assert_eq!(
-        kinds(&documents),
-        vec![("status", 0), ("status", 1), ("status", 2)]
-    );
+    assert_eq!(kinds(&documents), vec![("status", 0), ("status", 1), ("status", 2)]);
     let values = |at: usize| -> Vec<String> {
-        listing(&documents[at].content)
-            .into_iter()
-            .map(|(_, value, _)| value)
-            .collect()
+        listing(&documents[at].content).into_iter().map(|(_, value, _)| value).collect()
     };
-    assert_eq!(
-        values(1),
-        [
-            "Dumping of buffer pool not started",
-            "640",
-            "5",
-            "120",
-            "5010"
-        ]
-    );
+    assert_eq!(values(1), ["Dumping of buffer pool not started", "640", "5", "120", "5010"]);
     assert_eq!(values(2), ["640", "123", "5020"]);
 }
 
@@ -259,11 +227,7 @@ fn a_markdown_table_and_a_bar_inside_a_value() {
     let documents = read_text(text, "p");
     assert_eq!(
         listing(&documents[0].content),
-        vec![row(
-            "Innodb_buffer_pool_load_status",
-            "Cannot open '/a|b_c' for reading: x",
-            3
-        )]
+        vec![row("Innodb_buffer_pool_load_status", "Cannot open '/a|b_c' for reading: x", 3)]
     );
 }
 
@@ -303,10 +267,7 @@ fn other_result_sets() {
                 variable_name\torigin\tpath\tset_at\tset_by\ninnodb_page_size\tfile\t/etc/my.cnf\tNULL\tNULL\nhush\tfile\tx\ty\tz\n\n\
                 a\tb\n1\t2\n";
     let documents = read_text(text, "p");
-    assert_eq!(
-        kinds(&documents),
-        vec![("variables", 0), ("metrics", 0), ("origins", 0)]
-    );
+    assert_eq!(kinds(&documents), vec![("variables", 0), ("metrics", 0), ("origins", 0)]);
     assert_eq!(listing(&documents[0].content).len(), 2);
     let Content::VariableOrigins(table) = &documents[2].content else {
         panic!("origins");
@@ -327,20 +288,11 @@ fn two_scrapes_of_an_exporter_are_two_moments() {
     let documents = read_text(&scrape.repeat(2), "p");
     assert_eq!(
         kinds(&documents),
-        vec![
-            ("status", 0),
-            ("variables", 0),
-            ("metrics", 0),
-            ("status", 1),
-            ("variables", 1)
-        ]
+        vec![("status", 0), ("variables", 0), ("metrics", 0), ("status", 1), ("variables", 1)]
     );
     assert_eq!(
         listing(&documents[0].content),
-        vec![
-            row("uptime", "5", 3),
-            row("innodb_buffer_pool_pages_dirty", "2", 4)
-        ]
+        vec![row("uptime", "5", 3), row("innodb_buffer_pool_pages_dirty", "2", 4)]
     );
 }
 

@@ -16,11 +16,7 @@ pub(crate) fn tidy(line: &str) -> String {
             blank = true;
             continue;
         }
-        if c == '\\'
-            && chars
-                .peek()
-                .is_some_and(|next| "-_*#.|>~=`".contains(*next))
-        {
+        if c == '\\' && chars.peek().is_some_and(|next| "-_*#.|>~=`".contains(*next)) {
             continue;
         }
         if c == '*' && chars.peek() == Some(&'*') {
@@ -47,9 +43,7 @@ pub(crate) fn is_rule(tidy: &str) -> bool {
 /// `None` when there is none, when it has a fraction, or when it does not fit.
 pub(crate) fn leading_count(text: &str) -> Option<u64> {
     let text = text.trim_start_matches([' ', ':', '=']);
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at_checked(end)?;
     let mut rest = rest.chars();
     if rest.next() == Some('.') && rest.next().is_some_and(|c| c.is_ascii_digit()) {
@@ -61,9 +55,7 @@ pub(crate) fn leading_count(text: &str) -> Option<u64> {
 /// The decimal number at the start of `text`, behind blanks and `:`.
 pub(crate) fn leading_decimal(text: &str) -> Option<f64> {
     let text = text.trim_start_matches([' ', ':']);
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     finite(text.get(..end)?)
 }
 
@@ -94,10 +86,7 @@ mod tests {
 
     #[test]
     fn a_line_loses_markdown_case_and_spare_blanks() {
-        assert_eq!(
-            tidy("\t> **Buffer\u{a0} POOL   size**  17 "),
-            "buffer pool size 17"
-        );
+        assert_eq!(tidy("\t> **Buffer\u{a0} POOL   size**  17 "), "buffer pool size 17");
         assert_eq!(tidy(r"\-\-\-\-"), "----");
         assert!(is_rule(&tidy(r"  \-\-\-")));
         assert!(!is_rule("--=--"));
@@ -110,10 +99,7 @@ mod tests {
         assert_eq!(leading_count(" 7."), Some(7));
         assert_eq!(leading_count(" 99999999999999999999999"), None);
         assert_eq!(leading_count(" ahead 3"), None);
-        assert_eq!(
-            decimal_before("0.10 youngs/s, 2.5 non", " youngs/s"),
-            Some(0.1)
-        );
+        assert_eq!(decimal_before("0.10 youngs/s, 2.5 non", " youngs/s"), Some(0.1));
         assert_eq!(decimal_before("é1.5 youngs/s", " youngs/s"), Some(1.5));
         assert_eq!(leading_decimal("1.2.3"), None);
     }

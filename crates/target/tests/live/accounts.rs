@@ -12,9 +12,7 @@ fn mysql_passwords_over_every_way() {
     };
     for plugin in ["caching_sha2_password", "sha256_password"] {
         let user = plugin.replace("_password", "");
-        server.sql(&format!(
-            "CREATE USER {user}@'%' IDENTIFIED WITH {plugin} BY 'tulip'"
-        ));
+        server.sql(&format!("CREATE USER {user}@'%' IDENTIFIED WITH {plugin} BY 'tulip'"));
         let login = as_user(&server, &user, "tulip");
         for mode in [TlsMode::Required, TlsMode::Disabled] {
             // A server that knows the password from an earlier login asks less.
@@ -24,10 +22,7 @@ fn mysql_passwords_over_every_way() {
                 open(&login).unwrap_or_else(|error| panic!("{plugin} {mode}: {error}"));
             }
             let line = failure(&with_mode(as_user(&server, &user, "wrong"), mode));
-            assert!(
-                line.contains("refuses this user name and password"),
-                "{line}"
-            );
+            assert!(line.contains("refuses this user name and password"), "{line}");
         }
         server.sql("FLUSH PRIVILEGES");
         open(&by_socket(login, &server)).unwrap();
@@ -41,9 +36,7 @@ fn mysql_takes_a_password_that_is_long_or_not_ascii() {
     };
     let long = "t".repeat(200);
     for (user, password) in [("lengthy", long.as_str()), ("umlaut", "grün ✓ \"x")] {
-        server.sql(&format!(
-            "CREATE USER {user}@'%' IDENTIFIED BY '{password}'"
-        ));
+        server.sql(&format!("CREATE USER {user}@'%' IDENTIFIED BY '{password}'"));
         for mode in [TlsMode::Disabled, TlsMode::Required] {
             open(&with_mode(as_user(&server, user, password), mode)).unwrap();
         }
@@ -64,10 +57,7 @@ fn mariadb_passwords() {
     open(&by_socket(native, &server)).unwrap();
     open(&by_socket(as_user(&server, "root2", "tulip"), &server)).unwrap();
     let line = failure(&as_user(&server, "native", "wrong"));
-    assert!(
-        line.contains("refuses this user name and password"),
-        "{line}"
-    );
+    assert!(line.contains("refuses this user name and password"), "{line}");
     let line = failure(&as_user(&server, "old", "tulip"));
     assert!(line.contains("a password in the old format"), "{line}");
 }
@@ -90,20 +80,15 @@ fn mariadb_ed25519() {
         return;
     };
     let option = format!("plugin_dir={}", directory.to_string_lossy());
-    let started = Own::new(Kind::Mariadb)
-        .option(&option)
-        .option("plugin_load_add=auth_ed25519")
-        .start();
+    let started =
+        Own::new(Kind::Mariadb).option(&option).option("plugin_load_add=auth_ed25519").start();
     let Some(server) = started else {
         return;
     };
     server.sql("CREATE USER ed@'%' IDENTIFIED VIA ed25519 USING PASSWORD('tulip')");
     open(&as_user(&server, "ed", "tulip")).unwrap();
     let line = failure(&as_user(&server, "ed", "wrong"));
-    assert!(
-        line.contains("refuses this user name and password"),
-        "{line}"
-    );
+    assert!(line.contains("refuses this user name and password"), "{line}");
 }
 
 #[test]
@@ -114,9 +99,6 @@ fn no_account_and_no_password() {
         };
         open(&login(server.port())).unwrap();
         let line = failure(&as_user(server, "nobody", "tulip"));
-        assert!(
-            line.contains("refuses this user name and password"),
-            "{line}"
-        );
+        assert!(line.contains("refuses this user name and password"), "{line}");
     }
 }

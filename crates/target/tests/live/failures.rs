@@ -20,21 +20,14 @@ const LIMIT: Duration = Duration::from_millis(600);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn hasty(port: u16) -> Login {
-    Login {
-        connect_timeout: LIMIT,
-        ..login(port)
-    }
+    Login { connect_timeout: LIMIT, ..login(port) }
 }
 
 #[track_caller]
 fn failure_in_time(login: &Login) -> String {
     let begin = Instant::now();
     let line = failure(login);
-    assert!(
-        begin.elapsed() < LIMIT + PATIENCE,
-        "{:?}: {line}",
-        begin.elapsed()
-    );
+    assert!(begin.elapsed() < LIMIT + PATIENCE, "{:?}: {line}", begin.elapsed());
     line
 }
 
@@ -43,34 +36,23 @@ fn nobody_there() {
     let port = innopool_testkit::own::free_port().unwrap();
     let line = failure_in_time(&hasty(port));
     assert!(
-        line.starts_with(&format!(
-            "cannot reach 127.0.0.1:{port}: Connection refused"
-        )),
+        line.starts_with(&format!("cannot reach 127.0.0.1:{port}: Connection refused")),
         "{line}"
     );
     let mut nowhere = hasty(port);
     nowhere.socket = Some("/nonexistent/mysqld.sock".to_owned());
     let line = failure_in_time(&nowhere);
-    assert!(
-        line.starts_with("cannot reach /nonexistent/mysqld.sock: No such file"),
-        "{line}"
-    );
+    assert!(line.starts_with("cannot reach /nonexistent/mysqld.sock: No such file"), "{line}");
 }
 
 #[test]
 fn strangers() {
     let silent = Fake::silent().unwrap();
     let line = failure_in_time(&hasty(silent.port()));
-    assert!(
-        line.contains("gave up") && line.contains("says nothing"),
-        "{line}"
-    );
+    assert!(line.contains("gave up") && line.contains("says nothing"), "{line}");
     let http = Fake::http().unwrap();
     let line = failure_in_time(&hasty(http.port()));
-    assert!(
-        line.contains("not a MySQL or MariaDB server: it says \"HTTP/1.1 400"),
-        "{line}"
-    );
+    assert!(line.contains("not a MySQL or MariaDB server: it says \"HTTP/1.1 400"), "{line}");
     let ssh = Fake::ssh().unwrap();
     let line = failure_in_time(&hasty(ssh.port()));
     assert!(line.contains("it says \"SSH-2.0-"), "{line}");
@@ -103,10 +85,7 @@ fn a_drip_of_bytes() {
         for stream in listener.incoming().flatten() {
             let mut stream = stream;
             thread::spawn(move || {
-                for byte in [0xf0, 0, 0, 0, 10]
-                    .into_iter()
-                    .chain(std::iter::repeat(b'8'))
-                {
+                for byte in [0xf0, 0, 0, 0, 10].into_iter().chain(std::iter::repeat(b'8')) {
                     if stream.write_all(&[byte]).is_err() {
                         return;
                     }
@@ -144,17 +123,13 @@ fn frozen_in_a_statement() {
 }
 
 fn not_read(documents: &[Document]) -> Vec<(String, String)> {
-    let table = documents
-        .iter()
-        .find_map(|document| match &document.content {
-            Content::NotRead(table) => Some(table),
-            _ => None,
-        });
+    let table = documents.iter().find_map(|document| match &document.content {
+        Content::NotRead(table) => Some(table),
+        _ => None,
+    });
     let cell = |cells: &[Option<String>], n: usize| cells[n].clone().unwrap_or_default();
     let rows = table.map(|table| table.rows.as_slice()).unwrap_or_default();
-    rows.iter()
-        .map(|row| (cell(&row.cells, 0), cell(&row.cells, 1)))
-        .collect()
+    rows.iter().map(|row| (cell(&row.cells, 0), cell(&row.cells, 1))).collect()
 }
 
 #[test]
@@ -178,17 +153,11 @@ fn a_look_survives_one_statement_without_an_answer() {
     let documents = watch(&mut connection, &options, &mut progress);
     assert!(begin.elapsed() < 4 * LIMIT + PATIENCE);
     let missing = not_read(&documents);
-    let sizes = missing
-        .iter()
-        .find(|(what, _)| what.starts_with("size of the data"));
+    let sizes = missing.iter().find(|(what, _)| what.starts_with("size of the data"));
     assert!(sizes.is_some(), "{missing:?}");
     // Whether the new connection comes before the thaw is a matter of luck: what counts is that
     // the look ends, keeps what it had and names what it has not.
-    assert!(
-        documents
-            .iter()
-            .any(|d| matches!(d.content, Content::Variables(_)))
-    );
+    assert!(documents.iter().any(|d| matches!(d.content, Content::Variables(_))));
 }
 
 #[test]
@@ -205,19 +174,9 @@ fn a_look_at_a_server_that_freezes_for_good_ends() {
     let documents = watch(&mut connection, &options, &mut |_| {});
     assert!(begin.elapsed() < 6 * LIMIT + PATIENCE);
     let missing = not_read(&documents);
-    let why = |what: &str| {
-        missing
-            .iter()
-            .find(|(w, _)| w == what)
-            .map(|(_, why)| why.as_str())
-    };
+    let why = |what: &str| missing.iter().find(|(w, _)| w == what).map(|(_, why)| why.as_str());
     assert_eq!(why("the server's counters"), Some("no answer within 0.6 s"));
-    assert!(
-        why("open transactions")
-            .unwrap()
-            .contains("connection was lost"),
-        "{missing:?}"
-    );
+    assert!(why("open transactions").unwrap().contains("connection was lost"), "{missing:?}");
 }
 
 #[test]
@@ -244,11 +203,7 @@ fn the_server_ends_what_takes_too_long() {
         let slow = "SELECT COUNT(*) FROM information_schema.COLLATIONS a, \
             information_schema.COLLATIONS b, information_schema.COLLATIONS c, \
             information_schema.COLLATIONS d";
-        let slow = limited(
-            slow,
-            &Server::detect(version, ""),
-            Duration::from_millis(300),
-        );
+        let slow = limited(slow, &Server::detect(version, ""), Duration::from_millis(300));
         let error = connection.query(&slow).unwrap_err();
         assert!(matches!(error.code(), Some(1969 | 3024)), "{error}");
         assert!(connection.is_open());

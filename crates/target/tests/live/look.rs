@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use innopool_target::build::observe;
+use innopool_target::evidence::FileKind;
 use innopool_target::live::{Connection, Limits, Progress, WatchOptions, watch};
-use innopool_target::{Content, Document};
+use innopool_target::read::{innodb_status, pool_stats};
+use innopool_target::variables::Origin;
+use innopool_target::{Content, Document, Flavor};
 use innopool_testkit::recorder::Recorder;
 use innopool_testkit::{Kind, Own, Server, own};
 
@@ -43,26 +47,15 @@ fn a_look_asks_little_and_changes_nothing() {
         for query in &queries {
             let limit = "SET STATEMENT max_statement_time = 4 FOR ";
             let query = query.strip_prefix(limit).unwrap_or(query);
-            assert!(
-                query.starts_with("SELECT ") || query.starts_with("SHOW "),
-                "{query}"
-            );
-            let words: Vec<_> = query
-                .split(|c: char| !c.is_alphanumeric() && c != '_')
-                .collect();
-            for word in [
-                "INTO", "SET", "FLUSH", "UPDATE", "SLEEP", "GET_LOCK", "LOCK",
-            ] {
+            assert!(query.starts_with("SELECT ") || query.starts_with("SHOW "), "{query}");
+            let words: Vec<_> = query.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            for word in ["INTO", "SET", "FLUSH", "UPDATE", "SLEEP", "GET_LOCK", "LOCK"] {
                 assert!(!words.contains(&word), "{word} in {query}");
             }
             assert!(!query.contains(';'), "{query}");
         }
         for once in ["ENGINE INNODB STATUS", "INNODB_BUFFER_POOL_STATS"] {
-            assert_eq!(
-                queries.iter().filter(|q| q.contains(once)).count(),
-                1,
-                "{once}"
-            );
+            assert_eq!(queries.iter().filter(|q| q.contains(once)).count(), 1, "{once}");
         }
         recorder.clear();
         let mut connection = Connection::open(&login, Limits::default()).unwrap();
@@ -84,46 +77,19 @@ fn mysql_gives_every_document() {
     let mut connection = Connection::open(&login, Limits::default()).unwrap();
     let documents = look(&mut connection, 2);
     let found = kinds(&documents);
-    let every = [
-        "Status",
-        "FileIo",
-        "Statements",
-        "Digests",
-        "Transactions",
-        "Latches",
-    ];
-    let first = [
-        "Variables",
-        "VariableOrigins",
-        "Persisted",
-        "SchemaSizes",
-        "Memory",
-        "Gauges",
-    ];
+    let every = ["Status", "FileIo", "Statements", "Digests", "Transactions", "Latches"];
+    let first = ["Variables", "VariableOrigins", "Persisted", "SchemaSizes", "Memory", "Gauges"];
     let last = ["Metrics", "PoolStats", "InnodbStatus"];
     let expected = (every.iter().map(|n| (n, 0)))
         .chain(every.iter().map(|n| (n, 1)))
         .chain(first.iter().map(|n| (n, 0)))
         .chain(last.iter().map(|n| (n, 1)));
     for (name, moment) in expected {
-        assert!(
-            found.contains(&((*name).to_owned(), moment)),
-            "{name} {moment}: {found:?}"
-        );
+        assert!(found.contains(&((*name).to_owned(), moment)), "{name} {moment}: {found:?}");
     }
-    assert!(
-        !found.iter().any(|(name, _)| name == "NotRead"),
-        "{documents:?}"
-    );
-    for document in documents
-        .iter()
-        .filter(|d| !matches!(d.content, Content::Gauges(_)))
-    {
-        assert!(
-            document
-                .taken_unix_seconds
-                .is_some_and(|seconds| seconds > 1.7e9)
-        );
+    assert!(!found.iter().any(|(name, _)| name == "NotRead"), "{documents:?}");
+    for document in documents.iter().filter(|d| !matches!(d.content, Content::Gauges(_))) {
+        assert!(document.taken_unix_seconds.is_some_and(|seconds| seconds > 1.7e9));
     }
 }
 
@@ -136,22 +102,14 @@ fn mariadb_names_what_its_performance_schema_would_give() {
     let mut connection = Connection::open(&login, Limits::default()).unwrap();
     let documents = look(&mut connection, 0);
     let found = kinds(&documents);
-    for name in [
-        "Variables",
-        "VariableOrigins",
-        "Status",
-        "SchemaSizes",
-        "PoolStats",
-    ] {
+    for name in ["Variables", "VariableOrigins", "Status", "SchemaSizes", "PoolStats"] {
         assert!(found.contains(&(name.to_owned(), 0)), "{name}: {found:?}");
     }
     let Some(Content::NotRead(table)) = documents.last().map(|d| &d.content) else {
         panic!("nothing missing?");
     };
     let off = table.rows.iter().filter(|row| {
-        table
-            .cell(row, "why")
-            .is_some_and(|why| why.contains("performance_schema is OFF"))
+        table.cell(row, "why").is_some_and(|why| why.contains("performance_schema is OFF"))
     });
     assert_eq!(off.count(), 3, "{table:?}");
 }
@@ -179,43 +137,24 @@ fn where_a_variable_was_set() {
         server.sql("SET GLOBAL innodb_old_blocks_time = 900");
         let mut connection = Connection::open(&login(server.port()), Limits::default()).unwrap();
         let documents = look(&mut connection, 0);
-        let origins = documents
-            .iter()
-            .find_map(|document| match &document.content {
-                Content::VariableOrigins(table) => Some(table),
-                _ => None,
-            });
+        let origins = documents.iter().find_map(|document| match &document.content {
+            Content::VariableOrigins(table) => Some(table),
+            _ => None,
+        });
         let origins = origins.unwrap();
         let cell = |name: &str, column: &str| {
-            let row = origins
-                .rows
-                .iter()
-                .find(|row| origins.cell(row, "variable_name") == Some(name));
+            let row =
+                origins.rows.iter().find(|row| origins.cell(row, "variable_name") == Some(name));
             origins.cell(row.unwrap(), column).map(str::to_owned)
         };
-        assert_eq!(
-            cell("innodb_io_capacity", "origin").as_deref(),
-            Some("file")
-        );
+        assert_eq!(cell("innodb_io_capacity", "origin").as_deref(), Some("file"));
         let path = server.option_file().display().to_string();
         assert_eq!(cell("innodb_io_capacity", "path"), Some(path));
-        assert_eq!(
-            cell("innodb_lru_scan_depth", "origin").as_deref(),
-            Some("command_line")
-        );
-        assert_eq!(
-            cell("innodb_old_blocks_time", "origin").as_deref(),
-            Some("dynamic")
-        );
-        assert_eq!(
-            cell("innodb_old_blocks_pct", "origin").as_deref(),
-            Some("compiled")
-        );
+        assert_eq!(cell("innodb_lru_scan_depth", "origin").as_deref(), Some("command_line"));
+        assert_eq!(cell("innodb_old_blocks_time", "origin").as_deref(), Some("dynamic"));
+        assert_eq!(cell("innodb_old_blocks_pct", "origin").as_deref(), Some("compiled"));
         if kind == Kind::Mysql {
-            assert_eq!(
-                cell("innodb_old_blocks_time", "set_by").as_deref(),
-                Some("this")
-            );
+            assert_eq!(cell("innodb_old_blocks_time", "set_by").as_deref(), Some("this"));
             assert!(cell("innodb_old_blocks_time", "set_at").is_some());
         }
     }
@@ -236,22 +175,14 @@ fn another_account_stays_nameless() {
     let documents = look(&mut connection, 0);
     let text = format!("{documents:?}");
     assert!(text.contains("\"another\""));
-    assert!(
-        !text.contains("ada@") && !text.contains("\"ada\""),
-        "an account leaked"
-    );
-    let persisted = documents
-        .iter()
-        .find_map(|document| match &document.content {
-            Content::Persisted(table) => Some(table),
-            _ => None,
-        });
+    assert!(!text.contains("ada@") && !text.contains("\"ada\""), "an account leaked");
+    let persisted = documents.iter().find_map(|document| match &document.content {
+        Content::Persisted(table) => Some(table),
+        _ => None,
+    });
     let table = persisted.unwrap();
     assert_eq!(table.rows.len(), 1);
-    assert_eq!(
-        table.rows[0].cells[0].as_deref(),
-        Some("innodb_old_blocks_pct")
-    );
+    assert_eq!(table.rows[0].cells[0].as_deref(), Some("innodb_old_blocks_pct"));
 }
 
 #[test]
@@ -269,12 +200,10 @@ fn gauges_and_progress_come_during_the_interval() {
         }
     });
     assert!(waits.is_sorted() && waits.len() >= 2, "{waits:?}");
-    let gauges = documents
-        .iter()
-        .find_map(|document| match &document.content {
-            Content::Gauges(table) => Some(table),
-            _ => None,
-        });
+    let gauges = documents.iter().find_map(|document| match &document.content {
+        Content::Gauges(table) => Some(table),
+        _ => None,
+    });
     let table = gauges.unwrap();
     // Four would be expected of an idle machine.
     assert!((1..=4).contains(&table.rows.len()), "{table:?}");
@@ -303,24 +232,81 @@ fn no_statement_text_is_kept() {
         );
         let mut holder = Connection::open(&login(server.port()), Limits::default()).unwrap();
         holder.query("BEGIN").unwrap();
-        holder
-            .query("SELECT 'secret-text' FROM d.t FOR UPDATE")
-            .unwrap();
+        holder.query("SELECT 'secret-text' FROM d.t FOR UPDATE").unwrap();
         let mut connection = Connection::open(&login(server.port()), Limits::default()).unwrap();
         let documents = look(&mut connection, 0);
         let text = format!("{documents:?}");
-        assert!(
-            !text.contains("secret-text") && !text.contains("root"),
-            "{kind}"
-        );
-        let transactions = documents
-            .iter()
-            .find_map(|document| match &document.content {
-                Content::Transactions(table) => Some(table),
-                _ => None,
-            });
+        assert!(!text.contains("secret-text") && !text.contains("root"), "{kind}");
+        let transactions = documents.iter().find_map(|document| match &document.content {
+            Content::Transactions(table) => Some(table),
+            _ => None,
+        });
         let table = transactions.unwrap();
         assert_eq!(table.number(&table.rows[0], "open"), Some(1), "{table:?}");
+    }
+}
+
+fn pool_figures_are_understood(documents: &[Document]) {
+    let read = |document: &Document| match &document.content {
+        Content::PoolStats(table) => {
+            let stats = pool_stats::parse(table, &document.place).unwrap();
+            assert!(stats.instances[0].size_pages > Some(0), "{stats:?}");
+            true
+        }
+        Content::InnodbStatus(text) => {
+            let status = innodb_status::parse(text, &document.place).unwrap();
+            assert!(status.pool.as_ref().unwrap().database_pages > Some(0));
+            assert!(status.log.current_lsn.is_some() && !status.truncated);
+            true
+        }
+        _ => false,
+    };
+    assert_eq!(documents.iter().filter(|document| read(document)).count(), 2);
+}
+
+/// What is printed is what the readers understand: every table arrives in the evidence.
+#[test]
+fn a_look_reads_into_evidence() {
+    for kind in Kind::ALL {
+        let Some(server) = own(kind, &["innodb_buffer_pool_size=64M"]) else {
+            continue;
+        };
+        server.sql("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY)");
+        let mut connection = Connection::open(&login(server.port()), Limits::default()).unwrap();
+        let documents = look(&mut connection, 2);
+        pool_figures_are_understood(&documents);
+        let observation = observe("db", documents, Vec::new());
+        let latest = observation.latest();
+        let flavor = match kind {
+            Kind::Mysql => Flavor::Mysql,
+            Kind::Mariadb => Flavor::Mariadb,
+        };
+        assert_eq!(latest.server.flavor, flavor);
+        assert_eq!(observation.moments.len(), 2);
+        let size = latest.variables.get("innodb_buffer_pool_size").unwrap();
+        assert_eq!(size.value, "67108864");
+        assert!(matches!(&size.origin, Origin::File(path) if path.ends_with("my.cnf")));
+        assert!(latest.metrics.count("trx_rseg_history_len").is_some());
+        let data = latest.data.as_ref().unwrap();
+        assert!(data.schemas.iter().any(|schema| schema.schema == "d"));
+        assert!(latest.transactions.is_some());
+        let interval = observation.interval().unwrap();
+        assert!(interval.read_requests_per_second.is_some());
+        assert!((1.9..10.0).contains(&interval.seconds), "{}", interval.seconds);
+        // One between the moments, and perhaps those of the moments themselves.
+        assert!(!observation.gauges.is_empty());
+        if kind == Kind::Mysql {
+            assert!(latest.persisted.is_some());
+            let data = latest.file_io(FileKind::Data).unwrap();
+            assert!(data.reads > 0 && data.read_seconds > 0.0);
+            assert!(latest.statements.as_ref().unwrap().seconds > 0.0);
+            assert!(latest.memory.as_ref().unwrap().buffer_pool_bytes >= 64 << 20);
+            assert!(!latest.digests.is_empty());
+            assert_eq!(latest.latches.len(), 2);
+            assert!(interval.statements_per_second.is_some());
+            assert!(interval.latch_waits_per_second.is_some());
+            assert!(observation.not_read.is_empty(), "{:?}", observation.not_read);
+        }
     }
 }
 
@@ -347,20 +333,14 @@ fn many_tables_are_sized_in_time() {
         tables(&server, count);
         let mut connection = Connection::open(&login(server.port()), Limits::default()).unwrap();
         let documents = look(&mut connection, 0);
-        let sizes = documents
-            .iter()
-            .find_map(|document| match &document.content {
-                Content::SchemaSizes(table) => Some(table),
-                _ => None,
-            });
+        let sizes = documents.iter().find_map(|document| match &document.content {
+            Content::SchemaSizes(table) => Some(table),
+            _ => None,
+        });
         let sizes = sizes.unwrap();
         let find = |schema: &str| {
             let found = |row: &&_| sizes.cell(row, "schema_name") == Some(schema);
-            sizes
-                .rows
-                .iter()
-                .find(found)
-                .unwrap_or_else(|| panic!("{schema}: {sizes:?}"))
+            sizes.rows.iter().find(found).unwrap_or_else(|| panic!("{schema}: {sizes:?}"))
         };
         let many = find("many-tables");
         assert_eq!(sizes.number(many, "tablespaces"), Some(count as u64));
@@ -389,10 +369,7 @@ fn a_look_costs_us_little() {
         let mut connection = Connection::open(&login(server.port()), Limits::default()).unwrap();
         look(&mut connection, 1);
         let spent = thread_cpu_seconds() - before;
-        eprintln!(
-            "a look at {kind} took {:.1} ms of our own time",
-            spent * 1000.0
-        );
+        eprintln!("a look at {kind} took {:.1} ms of our own time", spent * 1000.0);
         assert!(spent < 1.0, "{spent} s");
     }
 }

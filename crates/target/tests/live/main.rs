@@ -18,12 +18,7 @@ use innopool_testkit::Server;
 
 /// A login as root over TCP.
 pub(crate) fn login(port: u16) -> Login {
-    Login {
-        host: "127.0.0.1".to_owned(),
-        port,
-        user: Some("root".to_owned()),
-        ..Login::default()
-    }
+    Login { host: "127.0.0.1".to_owned(), port, user: Some("root".to_owned()), ..Login::default() }
 }
 
 /// A login over TCP with a password.

@@ -18,18 +18,14 @@ fn missing(server: &Server, user: &str) -> Vec<(String, String)> {
     let documents = watch(&mut connection, &options, &mut |_| {});
     let has = |kind: fn(&Content) -> bool| documents.iter().any(|d| kind(&d.content));
     assert!(has(|content| matches!(content, Content::Variables(_))));
-    assert!(has(|content| matches!(
-        content,
-        Content::VariableOrigins(_)
-    )));
+    assert!(has(|content| matches!(content, Content::VariableOrigins(_))));
     assert!(has(|content| matches!(content, Content::Status(_))));
     let Some(Content::NotRead(table)) = documents.last().map(|d| &d.content) else {
         return Vec::new();
     };
     let text = |row, column| table.cell(row, column).unwrap_or_default().to_owned();
     let rows = table.rows.iter();
-    rows.map(|row| (text(row, "what"), text(row, "why")))
-        .collect()
+    rows.map(|row| (text(row, "what"), text(row, "why"))).collect()
 }
 
 fn setup_of(server: &Server) -> Setup {
@@ -49,9 +45,7 @@ fn servers() -> impl Iterator<Item = Server> {
         Kind::Mysql => &[][..],
         Kind::Mariadb => &["performance_schema=ON"][..],
     };
-    Kind::ALL
-        .into_iter()
-        .filter_map(move |kind| own(kind, options(kind)))
+    Kind::ALL.into_iter().filter_map(move |kind| own(kind, options(kind)))
 }
 
 #[test]
@@ -62,10 +56,8 @@ fn the_grants_are_enough_and_each_is_needed() {
         for grant in &all {
             server.sql(&grant.statement);
         }
-        let denied: Vec<_> = missing(&server, "full")
-            .into_iter()
-            .filter(|(_, why)| why.contains("needs"))
-            .collect();
+        let denied: Vec<_> =
+            missing(&server, "full").into_iter().filter(|(_, why)| why.contains("needs")).collect();
         assert!(denied.is_empty(), "{denied:?}");
         for (left_out, grant) in all.iter().enumerate() {
             let user = format!("without{left_out}");

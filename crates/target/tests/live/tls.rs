@@ -53,9 +53,7 @@ fn authority(path: &Path) -> Issuer<'static, KeyPair> {
     let mut params = CertificateParams::new([]).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let name = path.file_name().unwrap().to_str().unwrap();
-    params
-        .distinguished_name
-        .push(rcgen::DnType::CommonName, name);
+    params.distinguished_name.push(rcgen::DnType::CommonName, name);
     let key = KeyPair::generate().unwrap();
     fs::write(path, params.self_signed(&key).unwrap().pem()).unwrap();
     Issuer::new(params, key)
@@ -81,11 +79,7 @@ fn each_mode_on_a_server_with_a_certificate() {
         assert!(private(&with_mode(login.clone(), TlsMode::Preferred)));
         assert!(private(&with_mode(login.clone(), TlsMode::Required)));
         assert!(private(&with_ca(login.clone(), TlsMode::VerifyCa, &ca)));
-        assert!(private(&with_ca(
-            login.clone(),
-            TlsMode::VerifyIdentity,
-            &ca
-        )));
+        assert!(private(&with_ca(login.clone(), TlsMode::VerifyIdentity, &ca)));
 
         let wrong = certificates.text("other-ca.pem");
         for mode in [TlsMode::VerifyCa, TlsMode::VerifyIdentity] {
@@ -140,11 +134,7 @@ fn a_server_without_tls() {
             continue;
         };
         let login = login(server.port());
-        assert!(
-            !open(&with_mode(login.clone(), TlsMode::Preferred))
-                .unwrap()
-                .is_private()
-        );
+        assert!(!open(&with_mode(login.clone(), TlsMode::Preferred)).unwrap().is_private());
         let line = failure(&with_mode(login.clone(), TlsMode::Required));
         assert!(line.contains("offers no TLS"), "{line}");
         // A socket needs none, whatever the mode.
@@ -159,15 +149,8 @@ fn options_that_cannot_be_used() {
         return;
     };
     let line = failure(&with_mode(login(server.port()), TlsMode::VerifyCa));
-    assert!(
-        line.contains("--ssl-mode=VERIFY_CA needs --ssl-ca"),
-        "{line}"
-    );
-    let line = failure(&with_ca(
-        login(server.port()),
-        TlsMode::VerifyCa,
-        "/nonexistent.pem",
-    ));
+    assert!(line.contains("--ssl-mode=VERIFY_CA needs --ssl-ca"), "{line}");
+    let line = failure(&with_ca(login(server.port()), TlsMode::VerifyCa, "/nonexistent.pem"));
     assert!(line.contains("/nonexistent.pem (--ssl-ca)"), "{line}");
     let empty = tempfile::NamedTempFile::new().unwrap();
     let path = empty.path().display().to_string();

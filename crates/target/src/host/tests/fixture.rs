@@ -14,9 +14,7 @@ pub(super) struct Machine {
 impl Machine {
     pub(super) fn new() -> Self {
         // In memory where there is such a place: ten thousand small files are slow on a busy disk.
-        let directory = tempfile::tempdir_in("/dev/shm")
-            .or_else(|_| tempfile::tempdir())
-            .unwrap();
+        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let roots = Roots {
             proc: directory.path().join("proc"),
             sys: directory.path().join("sys"),
@@ -30,14 +28,9 @@ impl Machine {
              cpu1 5 10 15 200 25 3 4 4 1 1\nintr 1\nbtime 1790000000\n",
         );
         machine.write("proc/uptime", "5000.25 9000.00\n");
-        machine.write(
-            "proc/meminfo",
-            "MemTotal:       33554432 kB\nMemAvailable:    8388608 kB\n",
-        );
-        machine.write(
-            "proc/pressure/memory",
-            "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\n",
-        );
+        machine.write("proc/meminfo", "MemTotal:       33554432 kB\nMemAvailable:    8388608 kB\n");
+        machine
+            .write("proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\n");
         machine.write("proc/1/statm", "100 10 5 1 0 9 0\n");
         machine.write_auxiliary(&[(6, 4096), (17, 100)]);
         machine.write("proc/self/net/unix", UNIX_HEAD);
@@ -131,10 +124,7 @@ impl Machine {
 
     pub(super) fn cgroups(&self, text: &str) {
         self.write("proc/700/cgroup", text);
-        self.write(
-            "proc/self/mountinfo",
-            "22 1 0:20 / /proc rw - proc proc rw\n",
-        );
+        self.write("proc/self/mountinfo", "22 1 0:20 / /proc rw - proc proc rw\n");
     }
 
     pub(super) fn mount_version_1(&self, root: &str) {
@@ -169,10 +159,7 @@ impl Machine {
     pub(super) fn disk(&self, name: &str, major: u64, minor: u64) {
         let directory = format!("sys/devices/pci/block/{name}");
         self.write(&format!("{directory}/queue/rotational"), "1\n");
-        self.write(
-            &format!("{directory}/stat"),
-            "    1111  2 3 4444   5555 6 7 8888 0 9 10\n",
-        );
+        self.write(&format!("{directory}/stat"), "    1111  2 3 4444   5555 6 7 8888 0 9 10\n");
         let target = format!("../../devices/pci/block/{name}");
         self.link(&format!("sys/dev/block/{major}:{minor}"), &target);
     }
@@ -194,10 +181,7 @@ impl Machine {
 
     /// Gives a process an open socket.
     pub(super) fn hold_socket(&self, pid: u64, inode: u64) {
-        self.link(
-            &format!("proc/{pid}/fd/{inode}"),
-            &format!("socket:[{inode}]"),
-        );
+        self.link(&format!("proc/{pid}/fd/{inode}"), &format!("socket:[{inode}]"));
     }
 
     /// Gives a process an open file of this tree.

@@ -41,10 +41,7 @@ fn refused(machine: &Machine, says: &ServerSays, login: &Login, because: &str) {
 fn the_pid_file_leads_to_the_holder_of_the_socket() {
     let server = locate(machine().roots(), &says(), &by_socket()).unwrap();
     assert_eq!(server.pid, 700);
-    assert_eq!(
-        server.found_by.to_string(),
-        "/run/db/db.pid: pid; it holds the server's socket"
-    );
+    assert_eq!(server.found_by.to_string(), "/run/db/db.pid: pid; it holds the server's socket");
 }
 
 #[test]
@@ -53,12 +50,7 @@ fn the_socket_leads_there_without_a_pid_file() {
     machine.remove("root/run/db/db.pid");
     let server = locate(machine.roots(), &says(), &by_socket()).unwrap();
     assert_eq!(server.pid, 700);
-    assert!(
-        server
-            .found_by
-            .to_string()
-            .starts_with("/proc/net/unix: owner")
-    );
+    assert!(server.found_by.to_string().starts_with("/proc/net/unix: owner"));
 }
 
 #[test]
@@ -78,12 +70,7 @@ fn a_stale_pid_file_is_not_believed() {
     let server = locate(machine.roots(), &says(), &by_socket()).unwrap();
     assert_eq!(server.pid, 700, "found by its socket instead");
     machine.remove("proc/700/fd/91");
-    refused(
-        &machine,
-        &says(),
-        &by_socket(),
-        "process 800: it has neither",
-    );
+    refused(&machine, &says(), &by_socket(), "process 800: it has neither");
 }
 
 #[test]
@@ -141,10 +128,7 @@ fn a_forwarded_socket_is_not_the_server() {
 fn the_identifier_settles_it() {
     let machine = machine();
     machine.write("root/data/db/auto.cnf", "[auto]\nserver-uuid=aa-bb\n");
-    let of = |uuid: &str| ServerSays {
-        server_uuid: Some(uuid.to_owned()),
-        ..says()
-    };
+    let of = |uuid: &str| ServerSays { server_uuid: Some(uuid.to_owned()), ..says() };
     let server = locate(machine.roots(), &of("AA-BB"), &Login::Loopback(3306)).unwrap();
     assert_eq!(server.pid, 700, "a published port of a container");
     refused(&machine, &of("cc-dd"), &by_socket(), "another server");
@@ -176,10 +160,7 @@ fn a_container_has_its_own_files_and_sockets() {
     // Docker's /var/run is an absolute link: followed inside the container, not here.
     machine.write("container/run/db/db.sock", "");
     machine.link("container/var/run", "/run");
-    machine.write(
-        "container/data/db/auto.cnf",
-        "[auto]\nserver-uuid = aa-bb\n",
-    );
+    machine.write("container/data/db/auto.cnf", "[auto]\nserver-uuid = aa-bb\n");
     machine.write("container/data/db/ib_buffer_pool", "1,2\n1,3\n");
     let container = machine.path("container");
     machine.link("proc/700/root", container.to_str().unwrap());
@@ -196,21 +177,10 @@ fn a_container_has_its_own_files_and_sockets() {
     };
     let server = locate(machine.roots(), &says, &Login::Loopback(3307)).unwrap();
     assert_eq!(server.pid, 700);
-    assert!(
-        server
-            .found_by
-            .to_string()
-            .starts_with("/proc/700/net/unix")
-    );
+    assert!(server.found_by.to_string().starts_with("/proc/700/net/unix"));
     let (documents, not_read) = crate::host::sample(&server, 0, true);
     let observation = crate::build::observe("container", documents, not_read);
-    let pages = observation
-        .host()
-        .unwrap()
-        .dump_file_pages
-        .as_ref()
-        .unwrap()
-        .value;
+    let pages = observation.host().unwrap().dump_file_pages.as_ref().unwrap().value;
     assert_eq!(pages, 2);
 }
 
@@ -218,10 +188,5 @@ fn a_container_has_its_own_files_and_sockets() {
 fn a_server_that_says_nothing_is_not_local() {
     let machine = machine();
     let login = Login::Socket("/tmp/none.sock".to_owned());
-    refused(
-        &machine,
-        &ServerSays::default(),
-        &login,
-        "neither the pid file",
-    );
+    refused(&machine, &ServerSays::default(), &login, "neither the pid file");
 }

@@ -21,11 +21,7 @@ impl Server {
         std::fs::write(path("db.pid"), format!("{}\n", std::process::id())).unwrap();
         std::fs::write(path("ib_buffer_pool"), "0,1\n0,2\n0,3\n").unwrap();
         let tablespace = std::fs::File::create(path("ibdata1")).unwrap();
-        Self {
-            _listener: listener,
-            _tablespace: tablespace,
-            directory,
-        }
+        Self { _listener: listener, _tablespace: tablespace, directory }
     }
 
     fn says(&self) -> ServerSays {
@@ -88,10 +84,7 @@ impl MemoryGroup {
         let path = std::path::Path::new("/sys/fs/cgroup/memory").join(name);
         std::fs::create_dir(&path)?;
         let group = Self(path);
-        std::fs::write(
-            group.0.join("memory.limit_in_bytes"),
-            limit_bytes.to_string(),
-        )?;
+        std::fs::write(group.0.join("memory.limit_in_bytes"), limit_bytes.to_string())?;
         Ok(group)
     }
 }

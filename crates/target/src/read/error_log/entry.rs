@@ -55,24 +55,15 @@ fn head(raw: &str) -> &str {
     if raw.len() <= MAX_LINE_BYTES {
         return raw;
     }
-    let end = (0..=MAX_LINE_BYTES)
-        .rev()
-        .find(|end| raw.is_char_boundary(*end))
-        .unwrap_or(0);
+    let end = (0..=MAX_LINE_BYTES).rev().find(|end| raw.is_char_boundary(*end)).unwrap_or(0);
     raw.get(..end).unwrap_or("")
 }
 
 /// The first level in brackets and where it stands.
 fn level(raw: &str) -> Option<(usize, &'static str)> {
     // Only the front of a line: a message may quote a level.
-    let front = raw
-        .char_indices()
-        .nth(200)
-        .map_or(raw, |(at, _)| raw.get(..at).unwrap_or(raw));
-    LEVELS
-        .iter()
-        .filter_map(|level| front.find(level).map(|at| (at, *level)))
-        .min()
+    let front = raw.char_indices().nth(200).map_or(raw, |(at, _)| raw.get(..at).unwrap_or(raw));
+    LEVELS.iter().filter_map(|level| front.find(level).map(|at| (at, *level))).min()
 }
 
 /// Takes lines apart into entries; lines that are not of a server's log are left out.
@@ -198,8 +189,7 @@ fn time(text: &str) -> Option<String> {
         .filter(|(_, c)| c.is_ascii_digit())
         .map(|(at, _)| at)
         .filter(|at| {
-            text.get(..*at)
-                .is_some_and(|before| !before.ends_with(|c: char| c.is_ascii_digit()))
+            text.get(..*at).is_some_and(|before| !before.ends_with(|c: char| c.is_ascii_digit()))
         })
         .take(64);
     for start in starts {
@@ -255,10 +245,7 @@ impl Cursor<'_> {
 }
 
 fn full_time(text: &str) -> Option<String> {
-    let mut cursor = Cursor {
-        rest: text,
-        read: 0,
-    };
+    let mut cursor = Cursor { rest: text, read: 0 };
     cursor.digits(4, 4)?;
     cursor.sign(&['-'])?;
     cursor.digits(2, 2)?;
@@ -302,10 +289,7 @@ fn full_time(text: &str) -> Option<String> {
 
 /// `240506  7:08:09`.
 fn short_time(text: &str) -> Option<String> {
-    let mut cursor = Cursor {
-        rest: text,
-        read: 0,
-    };
+    let mut cursor = Cursor { rest: text, read: 0 };
     cursor.digits(6, 6)?;
     if cursor.blanks() == 0 {
         return None;
@@ -316,9 +300,8 @@ fn short_time(text: &str) -> Option<String> {
 
 /// `May 06 07:08:09` at the front of a line.
 fn syslog_time(text: &str) -> Option<String> {
-    const MONTHS: &[&str] = &[
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
+    const MONTHS: &[&str] =
+        &["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let rest = MONTHS
         .iter()
         .find_map(|month| text.strip_prefix(month))
@@ -336,27 +319,15 @@ mod tests {
     #[test]
     fn times_are_kept_as_printed() {
         for (text, time_printed) in [
-            (
-                "2024-05-06T07:08:09.123456Z 0 ",
-                "2024-05-06T07:08:09.123456Z",
-            ),
+            ("2024-05-06T07:08:09.123456Z 0 ", "2024-05-06T07:08:09.123456Z"),
             ("db_1 | 2024-05-06  7:08:09 0 ", "2024-05-06  7:08:09"),
-            (
-                "x 2024-05-06T07:08:09.1+02:00 3",
-                "2024-05-06T07:08:09.1+02:00",
-            ),
+            ("x 2024-05-06T07:08:09.1+02:00 3", "2024-05-06T07:08:09.1+02:00"),
             ("240506  7:08:09 ", "240506  7:08:09"),
-            (
-                "2024 - 05 - 06 T 07 : 08 : 09. 123 Z 5",
-                "2024-05-06T07:08:09.123Z",
-            ),
+            ("2024 - 05 - 06 T 07 : 08 : 09. 123 Z 5", "2024-05-06T07:08:09.123Z"),
             ("2024 - 05 - 06 07 : 08 : 09 5", "2024-05-06 07:08:09"),
             ("2024-05-06 07:08:09 - 5", "2024-05-06 07:08:09"),
             ("May  6 07:08:09 db mysqld[7]: ", "May  6 07:08:09"),
-            (
-                "May  6 07:08:09 db mysqld[7]: 2024-05-06  7:08:10 0",
-                "2024-05-06  7:08:10",
-            ),
+            ("May  6 07:08:09 db mysqld[7]: 2024-05-06  7:08:10 0", "2024-05-06  7:08:10"),
         ] {
             assert_eq!(time(text).as_deref(), Some(time_printed), "{text}");
         }

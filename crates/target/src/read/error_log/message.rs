@@ -65,10 +65,7 @@ fn start(text: &str) -> Option<LogEventKind> {
         Some(LogEventKind::PoolAllocationFailed)
     } else if let Some(rest) = text.strip_prefix("Adjusting innodb_buffer_pool_instances from ") {
         let (from, rest) = rest.split_once(" to ")?;
-        Some(LogEventKind::InstancesAdjusted {
-            from: from.trim().parse().ok()?,
-            to: number(rest)?,
-        })
+        Some(LogEventKind::InstancesAdjusted { from: from.trim().parse().ok()?, to: number(rest)? })
     } else if lower.starts_with("starting crash recovery")
         || lower.starts_with("database was not shutdown normally")
         || lower.starts_with("database was not shut down normally")
@@ -82,22 +79,14 @@ fn start(text: &str) -> Option<LogEventKind> {
 }
 
 fn load(text: &str) -> Option<LogEventKind> {
-    let failed = || LogEventKind::LoadFailed {
-        message: text.to_owned(),
-    };
+    let failed = || LogEventKind::LoadFailed { message: text.to_owned() };
     if let Some(file) = text.strip_prefix("Loading buffer pool(s) from ") {
-        return Some(LogEventKind::LoadStarted {
-            file: file.trim().to_owned(),
-        });
+        return Some(LogEventKind::LoadStarted { file: file.trim().to_owned() });
     }
     if let Some(rest) = text.strip_prefix("Buffer pool(s) load ") {
         return if rest.starts_with("completed") {
             // MariaDB does not say which: the file was empty, or it had errors.
-            Some(if rest.contains("had errors") {
-                failed()
-            } else {
-                LogEventKind::LoadCompleted
-            })
+            Some(if rest.contains("had errors") { failed() } else { LogEventKind::LoadCompleted })
         } else if rest.starts_with("aborted") {
             Some(LogEventKind::LoadAborted)
         } else {
@@ -112,9 +101,7 @@ fn load(text: &str) -> Option<LogEventKind> {
 
 fn dump(text: &str) -> Option<LogEventKind> {
     if let Some(file) = text.strip_prefix("Dumping buffer pool(s) to ") {
-        return Some(LogEventKind::DumpStarted {
-            file: file.trim().to_owned(),
-        });
+        return Some(LogEventKind::DumpStarted { file: file.trim().to_owned() });
     }
     if text.starts_with("Buffer pool(s) dump completed at") {
         return Some(LogEventKind::DumpCompleted);
@@ -127,16 +114,12 @@ fn dump(text: &str) -> Option<LogEventKind> {
             .iter()
             .any(|begin| text.starts_with(begin))
         || (text.starts_with("Cannot rename '") && text.contains("' to '"));
-    failed.then(|| LogEventKind::DumpFailed {
-        message: text.to_owned(),
-    })
+    failed.then(|| LogEventKind::DumpFailed { message: text.to_owned() })
 }
 
 /// Percona Server 5.1 and 5.5 kept the pages in `ib_lru_dump`.
 fn old_percona(text: &str) -> Option<LogEventKind> {
-    let failed = || LogEventKind::LoadFailed {
-        message: text.to_owned(),
-    };
+    let failed = || LogEventKind::LoadFailed { message: text.to_owned() };
     if text.starts_with("Restoring buffer pool pages from ") {
         let file = text.rsplit(' ').next()?.to_owned();
         Some(LogEventKind::LoadStarted { file })
@@ -145,9 +128,7 @@ fn old_percona(text: &str) -> Option<LogEventKind> {
     } else if text.starts_with("stopped loading LRU pages") {
         Some(LogEventKind::LoadAborted)
     } else if text.starts_with("detected cycle in LRU, skipping dump") {
-        Some(LogEventKind::DumpFailed {
-            message: text.to_owned(),
-        })
+        Some(LogEventKind::DumpFailed { message: text.to_owned() })
     } else if text.starts_with("cannot open ib_lru_dump")
         || text.starts_with("broken LRU dump file")
         || text.starts_with("could not find the end-of-file marker")
@@ -225,8 +206,7 @@ fn page_cleaner(text: &str) -> Option<LogEventKind> {
 fn cannot_allocate(text: &str) -> Option<Message> {
     let rest = text.strip_prefix("Cannot allocate ")?;
     number(rest)?;
-    rest.contains(" bytes: ")
-        .then(|| Message::CannotAllocate(text.to_owned()))
+    rest.contains(" bytes: ").then(|| Message::CannotAllocate(text.to_owned()))
 }
 
 impl Message {
@@ -257,17 +237,11 @@ impl Message {
 
 fn render_event(kind: &LogEventKind) -> String {
     match kind {
-        LogEventKind::PoolInitialised {
-            size_bytes,
-            instances,
-            chunk_bytes,
-        } => {
+        LogEventKind::PoolInitialised { size_bytes, instances, chunk_bytes } => {
             let mut text = String::from("Initializing buffer pool,");
-            for (name, value) in [
-                ("size", size_bytes),
-                ("instances", instances),
-                ("chunk size", chunk_bytes),
-            ] {
+            for (name, value) in
+                [("size", size_bytes), ("instances", instances), ("chunk size", chunk_bytes)]
+            {
                 if let Some(value) = value {
                     // Writing to a String cannot fail.
                     let _ = write!(text, " {name} = {value},");
@@ -288,11 +262,7 @@ fn render_event(kind: &LogEventKind) -> String {
         LogEventKind::DumpSkipped => {
             "Dumping of buffer pool not started as load was incomplete".into()
         }
-        LogEventKind::PageCleanerSlow {
-            took_ms,
-            flushed_pages,
-            evicted_pages,
-        } => {
+        LogEventKind::PageCleanerSlow { took_ms, flushed_pages, evicted_pages } => {
             let evicted =
                 evicted_pages.map_or_else(String::new, |pages| format!(" and evict {pages} pages"));
             format!("Page cleaner took {took_ms}ms to flush {flushed_pages}{evicted}.")
@@ -312,9 +282,7 @@ fn render_event(kind: &LogEventKind) -> String {
 /// The whole number a text begins with, behind blanks and opening brackets.
 fn number(text: &str) -> Option<u64> {
     let text = text.trim_start_matches([' ', '(', '=']);
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     text.get(..end)?.parse().ok()
 }
 
@@ -329,9 +297,7 @@ fn field<'t>(list: &'t str, name: &str) -> Option<&'t str> {
 
 /// Bytes (or a count) from `120G`, `6.000000G`, `8.000GiB`, `256.0M` or a plain number.
 fn size(text: &str) -> Option<u64> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = text.split_at_checked(end)?;
     let shift = match unit.trim().chars().next() {
         None | Some('B') => 0,

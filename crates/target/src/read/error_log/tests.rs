@@ -10,10 +10,7 @@ fn kinds(text: &str) -> Vec<Kind> {
 }
 
 fn resize(from: u64, to: u64) -> Kind {
-    Kind::ResizeStarted {
-        from_bytes: Some(from),
-        to_bytes: Some(to),
-    }
+    Kind::ResizeStarted { from_bytes: Some(from), to_bytes: Some(to) }
 }
 
 #[test]
@@ -44,10 +41,7 @@ fn a_start_that_loads_and_a_shutdown_that_dumps() {
     );
     let events = parse(text, "log");
     assert_eq!(events[2].line, 3);
-    assert_eq!(
-        events[2].logged_at.as_deref(),
-        Some("2024-05-06T07:08:11.000001Z")
-    );
+    assert_eq!(events[2].logged_at.as_deref(), Some("2024-05-06T07:08:11.000001Z"));
 }
 
 #[test]
@@ -58,10 +52,7 @@ fn a_resize_is_one_event_however_often_it_is_announced() {
 2147483648 (unit=134217728).\n\
 [Note] [MY-011894] [InnoDB] Completed to resize buffer pool from 1073741824 to 2147483648.\n\
 [Note] [MY-013954] [InnoDB] Status code 0: Completed resizing buffer pool at 240506  6:25:46.\n";
-    assert_eq!(
-        kinds(text),
-        vec![resize(1 << 30, 2 << 30), Kind::ResizeCompleted]
-    );
+    assert_eq!(kinds(text), vec![resize(1 << 30, 2 << 30), Kind::ResizeCompleted]);
 }
 
 #[test]
@@ -76,13 +67,8 @@ fn a_shrink_tells_how_far_it_came() {
         kinds(text),
         vec![
             resize(300, 200),
-            Kind::ResizeRetry {
-                withdrawn_pages: Some(70),
-                target_pages: Some(90),
-            },
-            Kind::ResizeFailed {
-                message: "buffer pool 0 : failed to allocate new memory.".into(),
-            },
+            Kind::ResizeRetry { withdrawn_pages: Some(70), target_pages: Some(90) },
+            Kind::ResizeFailed { message: "buffer pool 0 : failed to allocate new memory.".into() },
         ]
     );
 }
@@ -131,10 +117,7 @@ fn the_page_cleaner_in_three_wordings() {
             "page_cleaner: 1000ms intended loop took 4255ms. The settings might not be optimal. (flushed=12 and evicted=3, during the time.)",
             slow(12, Some(3)),
         ),
-        (
-            "Page cleaner took 4255ms to flush 12 and evict 3 pages",
-            slow(12, Some(3)),
-        ),
+        ("Page cleaner took 4255ms to flush 12 and evict 3 pages", slow(12, Some(3))),
     ] {
         assert_eq!(kinds(&format!("{head}{text}\n")), vec![kind]);
     }
@@ -166,12 +149,6 @@ fn what_is_kept_holds_no_accounts_and_no_other_lines() {
     for secret in ["alice", "bob", "10.0.0.9", "secret_statement", "db1"] {
         assert!(!kept.contains(secret), "{kept}");
     }
-    assert_eq!(
-        kinds(text),
-        vec![
-            Kind::CrashRecovery,
-            Kind::InstancesAdjusted { from: 8, to: 1 }
-        ]
-    );
+    assert_eq!(kinds(text), vec![Kind::CrashRecovery, Kind::InstancesAdjusted { from: 8, to: 1 }]);
     assert_eq!(parse(&kept, "x")[1].line, 3);
 }

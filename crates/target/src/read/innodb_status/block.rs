@@ -53,9 +53,7 @@ pub(super) fn split_at_labels(line: &str) -> Vec<&str> {
         let Some(first) = rest.chars().next() else {
             break;
         };
-        let label = LABELS
-            .iter()
-            .find(|label| !after_word && rest.starts_with(**label));
+        let label = LABELS.iter().find(|label| !after_word && rest.starts_with(**label));
         match label {
             Some(label) => {
                 starts.push(at);
@@ -130,9 +128,8 @@ pub(super) fn fill(block: &mut PoolBlock, line: &str) {
         set(&mut block.not_made_young, count_after(rest, "not young"));
     } else if let Some(rest) = line.strip_prefix("pages read ahead") {
         set(&mut block.read_ahead_per_second, leading_decimal(rest));
-        let evicted = rest
-            .split_once("evicted without access")
-            .and_then(|(_, rest)| leading_decimal(rest));
+        let evicted =
+            rest.split_once("evicted without access").and_then(|(_, rest)| leading_decimal(rest));
         set(&mut block.evicted_without_access_per_second, evicted);
     } else if let Some(rest) = line.strip_prefix("pages read") {
         set(&mut block.pages_read, leading_count(rest));
@@ -140,10 +137,7 @@ pub(super) fn fill(block: &mut PoolBlock, line: &str) {
         set(&mut block.pages_written, count_after(rest, "written"));
     } else if let Some(rest) = line.strip_prefix("lru len:") {
         set(&mut block.lru_len, leading_count(rest));
-        set(
-            &mut block.unzip_lru_len,
-            count_after(rest, "unzip_lru len:"),
-        );
+        set(&mut block.unzip_lru_len, count_after(rest, "unzip_lru len:"));
     } else {
         fill_hit_rate(block, line);
     }
@@ -170,19 +164,10 @@ fn fill_hit_rate(block: &mut PoolBlock, line: &str) {
 
 /// The rates have a line of their own (`0.10 youngs/s, ...`), unless line breaks were lost.
 fn fill_rates(block: &mut PoolBlock, line: &str) {
-    set(
-        &mut block.youngs_per_second,
-        decimal_before(line, " youngs/s"),
-    );
+    set(&mut block.youngs_per_second, decimal_before(line, " youngs/s"));
     if line.contains(" creates/s") || line.contains(" writes/s") {
-        set(
-            &mut block.reads_per_second,
-            decimal_before(line, " reads/s"),
-        );
-        set(
-            &mut block.writes_per_second,
-            decimal_before(line, " writes/s"),
-        );
+        set(&mut block.reads_per_second, decimal_before(line, " reads/s"));
+        set(&mut block.writes_per_second, decimal_before(line, " writes/s"));
     }
 }
 

@@ -31,10 +31,7 @@ impl Region {
 
 /// Reads tidy lines, the strict way first.
 fn parse_tidy(lines: &[String]) -> Parsed {
-    let split: Vec<&str> = lines
-        .iter()
-        .flat_map(|line| split_at_labels(line))
-        .collect();
+    let split: Vec<&str> = lines.iter().flat_map(|line| split_at_labels(line)).collect();
     if split.len() == lines.len() {
         return read_both_ways(lines);
     }
@@ -94,9 +91,7 @@ impl Marks {
                 .clone()
                 .filter(|line| is_banner(lines.tidy(*line)) && is_rule_above(lines, *line))
                 .collect(),
-            ends: all
-                .filter(|line| title(lines.tidy(*line)) == Some(Title::End))
-                .collect(),
+            ends: all.filter(|line| title(lines.tidy(*line)) == Some(Title::End)).collect(),
         }
     }
 
@@ -120,10 +115,7 @@ fn next(lines: &Lines<'_>, marks: &Marks, from: usize) -> Option<Region> {
         Start::Banner => banner_end(lines, marks, at),
         Start::Part => part_end(lines, at),
     };
-    Some(Region {
-        lines: at..end,
-        escaped: start == Start::Escaped,
-    })
+    Some(Region { lines: at..end, escaped: start == Start::Escaped })
 }
 
 fn starts_at(lines: &Lines<'_>, at: usize) -> Option<Start> {
@@ -166,9 +158,7 @@ fn banner_end(lines: &Lines<'_>, marks: &Marks, at: usize) -> usize {
     const TRIED: usize = 5;
     let next_banner = marks.next_banner(at).unwrap_or(lines.len());
     let next_output = |from: usize| {
-        (from..next_banner)
-            .find(|line| lines.begins_output(*line))
-            .unwrap_or(next_banner)
+        (from..next_banner).find(|line| lines.begins_output(*line)).unwrap_or(next_banner)
     };
     let ends = marks.ends_between(at, next_banner);
     let Some(last) = ends.last().map(|line| behind_end_mark(lines, *line)) else {
@@ -179,10 +169,7 @@ fn banner_end(lines: &Lines<'_>, marks: &Marks, at: usize) -> usize {
         Reader::strict().read(text).status.pool.is_some()
     };
     let tried = ends.iter().take(TRIED);
-    if let Some(end) = tried
-        .map(|line| behind_end_mark(lines, *line))
-        .find(has_pool)
-    {
+    if let Some(end) = tried.map(|line| behind_end_mark(lines, *line)).find(has_pool) {
         end
     } else if goes_on(lines, last..next_banner) {
         next_output(last)
@@ -198,17 +185,12 @@ fn goes_on(lines: &Lines<'_>, rest: Range<usize>) -> bool {
 }
 
 fn is_rule_above(lines: &Lines<'_>, at: usize) -> bool {
-    at.checked_sub(1)
-        .is_some_and(|above| is_rule(lines.tidy(above)))
+    at.checked_sub(1).is_some_and(|above| is_rule(lines.tidy(above)))
 }
 
 fn behind_end_mark(lines: &Lines<'_>, mark: usize) -> usize {
     let next = mark + 1;
-    if is_rule(lines.tidy(next)) {
-        next + 1
-    } else {
-        next
-    }
+    if is_rule(lines.tidy(next)) { next + 1 } else { next }
 }
 
 /// A part of a text (no banner) ends at an end mark, at other output, or where a second part
@@ -220,11 +202,7 @@ fn part_end(lines: &Lines<'_>, at: usize) -> usize {
         match title(lines.tidy(line)) {
             Some(Title::End) => return behind_end_mark(lines, line),
             Some(Title::Pool | Title::Log) if pool_seen && has_rule_beside(&lines.tidy, line) => {
-                return if is_rule_above(lines, line) {
-                    line - 1
-                } else {
-                    line
-                };
+                return if is_rule_above(lines, line) { line - 1 } else { line };
             }
             Some(Title::Pool) => pool_seen = true,
             _ => {}

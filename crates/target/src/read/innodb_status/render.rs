@@ -16,9 +16,7 @@ pub(super) fn render(parsed: &Parsed) -> String {
     out.line("INNODB MONITOR OUTPUT");
     out.line("=====================================");
     if let Some(seconds) = status.averages_seconds {
-        out.line(&format!(
-            "Per second averages calculated from the last {seconds} seconds"
-        ));
+        out.line(&format!("Per second averages calculated from the last {seconds} seconds"));
     }
     if status.pool_latch_waiters.is_some() {
         out.heading("SEMAPHORES");
@@ -36,10 +34,7 @@ pub(super) fn render(parsed: &Parsed) -> String {
     if let Some(pool) = &status.pool {
         out.heading("BUFFER POOL AND MEMORY");
         out.count("Total large memory allocated", status.total_memory_bytes);
-        out.count(
-            "Dictionary memory allocated",
-            status.dictionary_memory_bytes,
-        );
+        out.count("Dictionary memory allocated", status.dictionary_memory_bytes);
         out.block(pool);
     }
     if !status.instances.is_empty() {
@@ -128,10 +123,7 @@ impl Text {
         );
         self.counts(
             "",
-            &[
-                ("Pages made young", block.made_young),
-                ("not young", block.not_made_young),
-            ],
+            &[("Pages made young", block.made_young), ("not young", block.not_made_young)],
         );
         self.rates(&[(block.youngs_per_second, "youngs/s")]);
         self.counts(
@@ -156,13 +148,7 @@ impl Text {
             HitRate::PerMille(hits) => self.line(&format!("Buffer pool hit rate {hits} / 1000")),
         }
         self.read_ahead(block);
-        self.counts(
-            "",
-            &[
-                ("LRU len:", block.lru_len),
-                ("unzip_LRU len:", block.unzip_lru_len),
-            ],
-        );
+        self.counts("", &[("LRU len:", block.lru_len), ("unzip_LRU len:", block.unzip_lru_len)]);
     }
 
     fn read_ahead(&mut self, block: &PoolBlock) {
@@ -190,9 +176,5 @@ impl Text {
 /// Two decimals as the server prints, more only where they matter.
 fn rate(value: f64) -> String {
     let short = format!("{value:.2}");
-    if short.parse() == Ok(value) {
-        short
-    } else {
-        format!("{value}")
-    }
+    if short.parse() == Ok(value) { short } else { format!("{value}") }
 }

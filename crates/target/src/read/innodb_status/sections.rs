@@ -87,10 +87,7 @@ impl Reader {
 
     /// A reader for pastes in which sections are missing: the last pool section counts.
     pub(super) fn lenient() -> Self {
-        Self {
-            lenient: true,
-            ..Self::strict()
-        }
+        Self { lenient: true, ..Self::strict() }
     }
 
     /// Reads tidy lines.
@@ -245,9 +242,8 @@ impl Reader {
 
     fn pool_line(&mut self, line: &str) {
         let status = &mut self.parsed.status;
-        if let Some(number) = line
-            .strip_prefix("---buffer pool ")
-            .or_else(|| line.strip_prefix("--buffer pool "))
+        if let Some(number) =
+            line.strip_prefix("---buffer pool ").or_else(|| line.strip_prefix("--buffer pool "))
             && leading_count(number).is_some()
         {
             status.instances.push(PoolBlock::default());
@@ -317,10 +313,7 @@ fn lsn(rest: &str) -> Option<u64> {
 
 /// `--Thread 1 has waited at buf0buf.cc line 2 for 0 seconds the semaphore:`.
 fn waiter(line: &str) -> Option<Waiter> {
-    let rest = line
-        .strip_prefix("--thread ")?
-        .split_once(" has waited at ")?
-        .1;
+    let rest = line.strip_prefix("--thread ")?.split_once(" has waited at ")?.1;
     let (path, rest) = rest.split_once(" line ")?;
     let file = path.rsplit(['/', '\\']).next()?;
     let (stem, extension) = file.split_once('.')?;
@@ -329,10 +322,7 @@ fn waiter(line: &str) -> Option<Waiter> {
         && stem.len() <= 24
         && stem.chars().all(plain)
         && matches!(extension, "cc" | "c" | "ic" | "h");
-    of_the_pool.then(|| Waiter {
-        file: file.to_owned(),
-        line: leading_count(rest).unwrap_or(0),
-    })
+    of_the_pool.then(|| Waiter { file: file.to_owned(), line: leading_count(rest).unwrap_or(0) })
 }
 
 /// Printed rates mean nothing when averaged over less than two seconds, or when every one is a

@@ -7,12 +7,7 @@ use super::*;
 /// The text of a case, or `None` with a word on stderr.
 fn case(name: &str) -> Option<String> {
     let root = std::env::var_os("INNOPOOL_CASES").map_or_else(
-        || {
-            PathBuf::from(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../../shared/cases"
-            ))
-        },
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases")),
         PathBuf::from,
     );
     let path = root.join("cnf").join(name);
@@ -70,14 +65,8 @@ fn percona_51_with_43_gigabytes() {
     ) else {
         return;
     };
-    assert_eq!(
-        bytes(&read, "innodb_buffer_pool_size"),
-        Some(46_170_898_432)
-    );
-    let ignored = read
-        .settings
-        .iter()
-        .filter(|s| s.name == "binlog_ignore_db");
+    assert_eq!(bytes(&read, "innodb_buffer_pool_size"), Some(46_170_898_432));
+    let ignored = read.settings.iter().filter(|s| s.name == "binlog_ignore_db");
     assert_eq!(ignored.count(), 13);
 }
 
@@ -102,13 +91,9 @@ fn all_suffixes() {
     let Some(read) = check(name, &Server::default(), &[], &[]) else {
         return;
     };
-    let read: Vec<u64> = (1..=12)
-        .filter_map(|n| bytes(&read, &format!("var{n}")))
-        .collect();
+    let read: Vec<u64> = (1..=12).filter_map(|n| bytes(&read, &format!("var{n}"))).collect();
     let (mega, kilo) = (16 << 20, 16 << 10);
-    let expected = [
-        mega, mega, mega, mega, kilo, kilo, kilo, kilo, GIB, GIB, GIB, GIB,
-    ];
+    let expected = [mega, mega, mega, mega, kilo, kilo, kilo, kilo, GIB, GIB, GIB, GIB];
     assert_eq!(read, expected);
 }
 
@@ -135,24 +120,11 @@ fn values_that_win_and_lines_that_are_refused() {
         &[],
     );
     let blank_end = "c07_whitespace_only_lines_bug917770.cnf";
-    check(
-        blank_end,
-        &any,
-        &[("innodb_log_file_size", Some("5M")), ("password", None)],
-        &[],
-    );
+    check(blank_end, &any, &[("innodb_log_file_size", Some("5M")), ("password", None)], &[]);
     let plugins = "c08_plugin_load_semicolons_in_value.cnf";
-    if let Some(read) = check(
-        plugins,
-        &any,
-        &[("prompt", None), ("log_bin", Some("ON"))],
-        &[],
-    ) {
+    if let Some(read) = check(plugins, &any, &[("prompt", None), ("log_bin", Some("ON"))], &[]) {
         let value = read.text("plugin_load").unwrap().value;
-        assert!(
-            value.starts_with("innodb=ha_innodb_plugin.so.0;innodb_trx="),
-            "{value}"
-        );
+        assert!(value.starts_with("innodb=ha_innodb_plugin.so.0;innodb_trx="), "{value}");
     }
     check(
         "c10_mysql84_no_pool_setting_io_capacity.cnf",
@@ -179,11 +151,8 @@ fn values_that_win_and_lines_that_are_refused() {
     check(
         "c19_percona_mixed_names_placeholder_1_2_0.cnf",
         &mysql("5.6.30"),
-        &[
-            ("innodb_buffer_pool_size", Some("64G")),
-            ("innodb_buffer_pool_instances", Some("12")),
-        ],
-        &[15],
+        &[("innodb_buffer_pool_size", Some("64G")), ("innodb_buffer_pool_instances", Some("12"))],
+        &[17],
     );
     check(
         "c20_percona_bench_20G_tab_indented.cnf",
@@ -203,28 +172,17 @@ fn values_that_win_and_lines_that_are_refused() {
         ("query_cache_size", Some("0")),
     ];
     check(galera, &mariadb, &settings, &[]);
-    check(
-        galera,
-        &mysql("8.0.36"),
-        &[("innodb_buffer_pool_size", None)],
-        &[],
-    );
+    check(galera, &mysql("8.0.36"), &[("innodb_buffer_pool_size", None)], &[]);
     check(
         "c23_loose_underscore_and_hyphen.cnf",
         &any,
-        &[
-            ("innodb_buffer_pool_size", Some("2G")),
-            ("innodb_log_file_size", Some("512M")),
-        ],
+        &[("innodb_buffer_pool_size", Some("2G")), ("innodb_log_file_size", Some("512M"))],
         &[],
     );
     check(
         "c25_mariadb106_server_cnf_empty_groups_tabs.cnf",
         &Server::detect("10.6.12-MariaDB", ""),
-        &[
-            ("innodb_buffer_pool_size", Some("256M")),
-            ("character_set_server", Some("utf8mb4")),
-        ],
+        &[("innodb_buffer_pool_size", Some("256M")), ("character_set_server", Some("utf8mb4"))],
         &[],
     );
     let colon = "c26_colon_instead_of_equals.cnf";
@@ -232,10 +190,7 @@ fn values_that_win_and_lines_that_are_refused() {
     check(
         "c28_xampp_double_hash_commented_lines.ini",
         &any,
-        &[
-            ("innodb_buffer_pool_size", Some("2048M")),
-            ("innodb_log_file_size", Some("5M")),
-        ],
+        &[("innodb_buffer_pool_size", Some("2048M")), ("innodb_log_file_size", Some("5M"))],
         &[],
     );
 }
@@ -256,10 +211,7 @@ fn windows_paths_with_blanks() {
         &Server::default(),
         &[
             ("innodb_buffer_pool_size", Some("64M")),
-            (
-                "basedir",
-                Some("C:/Users/User/Downloads/App Dir/App Dir/mariadb"),
-            ),
+            ("basedir", Some("C:/Users/User/Downloads/App Dir/App Dir/mariadb")),
         ],
         &[],
     );

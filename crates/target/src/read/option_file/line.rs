@@ -75,10 +75,7 @@ fn directive(text: &str) -> Line<'_> {
 
 fn assignment(line: &str) -> Line<'_> {
     match line.split_once('=') {
-        None => Line::Assignment {
-            name: line.trim_end_matches(is_blank),
-            value: None,
-        },
+        None => Line::Assignment { name: line.trim_end_matches(is_blank), value: None },
         Some((name, value)) => Line::Assignment {
             name: name.trim_end_matches(is_blank),
             value: Some(unescape(unquote(value.trim_matches(is_blank)))),
@@ -181,10 +178,7 @@ mod tests {
         assert_eq!(take_apart("[mysqld] a=1"), Line::Group("mysqld"));
         assert_eq!(take_apart("[]"), Line::Group(""));
         assert_eq!(take_apart("[mysqld"), Line::UnclosedGroup);
-        assert_eq!(
-            take_apart("!includedir\t/etc/x/ \r\n"),
-            Line::IncludeDirectory("/etc/x/")
-        );
+        assert_eq!(take_apart("!includedir\t/etc/x/ \r\n"), Line::IncludeDirectory("/etc/x/"));
         assert_eq!(take_apart("! include a b # c"), Line::Include("a b # c"));
         assert_eq!(take_apart("!include \n"), Line::IncludeNothing);
         assert_eq!(take_apart("!includes x"), Line::UnknownDirective);
@@ -223,23 +217,14 @@ mod tests {
     fn a_login_path_file_has_no_comments_behind_values() {
         let line = take_apart_login("password = a#b # c\n");
         let value = Some("a#b # c".to_owned());
-        assert_eq!(
-            line,
-            Line::Assignment {
-                name: "password",
-                value
-            }
-        );
+        assert_eq!(line, Line::Assignment { name: "password", value });
         assert_eq!(take_apart_login("# x"), Line::Nothing);
     }
 
     #[test]
     fn a_name_ends_at_the_first_equals_sign() {
         let line = take_apart("=v");
-        assert!(
-            matches!(line, Line::Assignment { name: "", .. }),
-            "{line:?}"
-        );
+        assert!(matches!(line, Line::Assignment { name: "", .. }), "{line:?}");
         let line = take_apart("innodb_buffer_pool_size: 2G");
         let name = "innodb_buffer_pool_size: 2G";
         assert_eq!(line, Line::Assignment { name, value: None });

@@ -25,9 +25,7 @@ fn ours(text: &str, path: &str) -> String {
     for entry in contents.entries {
         let group = entry.group.to_ascii_lowercase();
         if group == "mysqld" || group == "server" {
-            let value = entry
-                .value
-                .map_or(String::new(), |value| format!("={value}"));
+            let value = entry.value.map_or(String::new(), |value| format!("={value}"));
             lines.push_str(&format!("--{}{value}\n", entry.name));
         }
     }
@@ -61,11 +59,7 @@ fn reads_what_the_servers_own_reader_reads() {
         return;
     }
     assert_eq!(printed(&path).as_deref(), Some("--key=value\n"));
-    let config = Config {
-        cases: 400,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases: 400, failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&any_file(), |text| {
         std::fs::write(&path, &text).unwrap();
         prop_assert_eq!(printed(&path).unwrap(), ours(&text, &path));
@@ -93,10 +87,7 @@ fn follows_includes_as_the_servers_own_reader_does() {
         loop_ = path("loop.cnf"),
     );
     write("my.cnf", &text);
-    write(
-        "loop.cnf",
-        &format!("[mysqld]\nz=1\n!include {}\n", path("loop.cnf")),
-    );
+    write("loop.cnf", &format!("[mysqld]\nz=1\n!include {}\n", path("loop.cnf")));
     match printed(&path("my.cnf")) {
         Some(printed) => assert_eq!(printed, ours(&text, &path("my.cnf"))),
         None => eprintln!("SKIPPED: my_print_defaults is not installed"),

@@ -51,10 +51,7 @@ const NO_SET_VARIABLE_SINCE: (u16, u16, u16) = (5, 5, 0);
 /// Reads one option as a server would, and tells what the server makes of it otherwise than it
 /// looks.
 pub(super) fn interpret(entry: &Entry, server: &Server) -> (Setting, Vec<Problem>) {
-    let mut notes = Notes {
-        entry,
-        problems: Vec::new(),
-    };
+    let mut notes = Notes { entry, problems: Vec::new() };
     let mut written = normalise_name(&entry.name);
     let mut value = entry.value.clone();
     let loose = match written.strip_prefix("loose_") {
@@ -142,9 +139,7 @@ fn set_variable(
 /// it does not know. Messages repeat only what cannot be a value.
 fn check_name(server: &Server, loose: bool, notes: &mut Notes<'_>) {
     let written = notes.entry.name.as_str();
-    let word_end = written
-        .find(|c: char| c == ':' || c.is_whitespace())
-        .unwrap_or(written.len());
+    let word_end = written.find(|c: char| c == ':' || c.is_whitespace()).unwrap_or(written.len());
     let (word, rest) = written.split_at(word_end);
     if word.is_empty() {
         notes.add("there is no name before the '='".to_owned(), true);
@@ -154,11 +149,7 @@ fn check_name(server: &Server, loose: bool, notes: &mut Notes<'_>) {
     } else if !rest.is_empty() {
         let message = format!(
             "'{word}' is not set: a value follows '=', not '{}'; write {word} = value",
-            if rest.trim_start().starts_with(':') {
-                ":"
-            } else {
-                " "
-            }
+            if rest.trim_start().starts_with(':') { ":" } else { " " }
         );
         notes.add(message, !loose);
     } else if word.bytes().any(|byte| byte.is_ascii_uppercase())
@@ -253,9 +244,6 @@ fn whole_megabytes(value: &str) -> Option<u64> {
     };
     let tenths = 10_u64.checked_pow(u32::try_from(fraction.len()).ok()?)?;
     let whole = whole.parse::<u64>().ok()?.checked_mul(megabytes_per_unit)?;
-    let part = fraction
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(megabytes_per_unit)?;
+    let part = fraction.parse::<u64>().ok()?.checked_mul(megabytes_per_unit)?;
     whole.checked_add(part / tenths)
 }

@@ -49,9 +49,7 @@ fn parse_alone(text: &str, server: &Server) -> Configuration {
 /// Name and value of each setting, in order.
 fn settings(configuration: &Configuration) -> Vec<(&str, Option<&str>)> {
     let pairs = configuration.settings.iter();
-    pairs
-        .map(|setting| (setting.name.as_str(), setting.value.as_deref()))
-        .collect()
+    pairs.map(|setting| (setting.name.as_str(), setting.value.as_deref())).collect()
 }
 
 const NO_LINE: [u32; 0] = [];
@@ -77,10 +75,7 @@ fn keeps_the_servers_groups_and_lets_the_last_value_win() {
     );
     let size = configuration.number("innodb_buffer_pool_size").unwrap();
     assert_eq!(size.value, 2 << 30);
-    assert_eq!(
-        size.source.to_string(),
-        "my.cnf:10: innodb_buffer_pool_size"
-    );
+    assert_eq!(size.source.to_string(), "my.cnf:10: innodb_buffer_pool_size");
     assert_eq!(configuration.problems, []);
 }
 
@@ -95,10 +90,7 @@ fn the_flavour_and_version_choose_among_groups() {
     assert_eq!(names(&mysql()), "a");
     assert_eq!(names(&mariadb()), "cd");
     assert_eq!(names(&Server::default()), "abcd");
-    let any_mysql = Server {
-        flavor: crate::Flavor::Mysql,
-        ..Server::default()
-    };
+    let any_mysql = Server { flavor: crate::Flavor::Mysql, ..Server::default() };
     assert_eq!(names(&any_mysql), "ab");
 }
 
@@ -139,10 +131,7 @@ fn set_variable_is_an_assignment_only_before_5_5() {
     assert_eq!(settings(&old), [("max_connections", Some("16"))]);
     assert_eq!(old.problems, []);
     let new = parse_alone(text, &mysql());
-    assert_eq!(
-        settings(&new),
-        [("set_variable", Some("max_connections=16"))]
-    );
+    assert_eq!(settings(&new), [("set_variable", Some("max_connections=16"))]);
     assert_eq!(fatal(&new), [2]);
 }
 
@@ -158,18 +147,9 @@ fn what_a_server_refuses_is_fatal_and_says_what_to_write() {
         ("innodb_buffer_pool_size = 0x10", "write a whole number"),
         ("innodb_buffer_pool_size", "needs a value"),
         ("innodb_buffer_pool_size =", "has no value"),
-        (
-            "innodb_buffer_pool_size: 2G",
-            "write innodb_buffer_pool_size = value",
-        ),
-        (
-            "innodb_buffer_pool_size 2G",
-            "write innodb_buffer_pool_size = value",
-        ),
-        (
-            "Innodb_buffer_pool_size = 2G",
-            "write innodb_buffer_pool_size",
-        ),
+        ("innodb_buffer_pool_size: 2G", "write innodb_buffer_pool_size = value"),
+        ("innodb_buffer_pool_size 2G", "write innodb_buffer_pool_size = value"),
+        ("Innodb_buffer_pool_size = 2G", "write innodb_buffer_pool_size"),
         ("--innodb_buffer_pool_size = 2G", "remove it"),
         ("= 2G", "no name"),
         ("[mysqld", "write [group]"),
@@ -180,15 +160,9 @@ fn what_a_server_refuses_is_fatal_and_says_what_to_write() {
         let message = &configuration.problems[0].message;
         assert!(message.contains(remedy), "{line}: {message}");
     }
-    let old = parse_alone(
-        "[mysqld]\ntmp_table_size=1T\n",
-        &Server::detect("8.0.13", ""),
-    );
+    let old = parse_alone("[mysqld]\ntmp_table_size=1T\n", &Server::detect("8.0.13", ""));
     assert_eq!(fatal(&old), [2]);
-    let old = parse_alone(
-        "[mysqld]\ntmp_table_size=1T\n",
-        &Server::detect("8.0.14", ""),
-    );
+    let old = parse_alone("[mysqld]\ntmp_table_size=1T\n", &Server::detect("8.0.14", ""));
     assert_eq!(old.problems, []);
 }
 
@@ -205,18 +179,9 @@ fn what_a_server_reads_otherwise_than_it_looks_is_told() {
         let message = &configuration.problems[0].message;
         assert!(message.contains(said), "{line}: {message}");
     }
-    assert_eq!(
-        fatal(&parse_alone("[mysqld]\nsort_buffer_size=-1\n", &mariadb())),
-        [2]
-    );
-    assert_eq!(
-        fatal(&parse_alone("[mysqld]\nMax_connections=1\n", &mariadb())),
-        NO_LINE
-    );
-    assert_eq!(
-        fatal(&parse_alone("[mysqld]\nloose-x: 1\n", &mysql())),
-        NO_LINE
-    );
+    assert_eq!(fatal(&parse_alone("[mysqld]\nsort_buffer_size=-1\n", &mariadb())), [2]);
+    assert_eq!(fatal(&parse_alone("[mysqld]\nMax_connections=1\n", &mariadb())), NO_LINE);
+    assert_eq!(fatal(&parse_alone("[mysqld]\nloose-x: 1\n", &mysql())), NO_LINE);
 }
 
 #[test]
@@ -255,9 +220,7 @@ fn an_overlong_line_is_split_as_servers_split_it() {
 #[test]
 fn follows_includes_in_the_servers_order() {
     let mut files = Memory::default();
-    files
-        .0
-        .insert("/etc/a.cnf", "[client]\nx=1\n[mysqld]\na=1\n");
+    files.0.insert("/etc/a.cnf", "[client]\nx=1\n[mysqld]\na=1\n");
     files.0.insert("/etc/d/20.cnf", "[mysqld]\nd=20\n");
     files.0.insert("/etc/d/10.local.cnf", "[mysqld]\nd=10\n");
     files.0.insert("/etc/d/30.ini", "[mysqld]\nd=30\n");
@@ -276,13 +239,7 @@ fn follows_includes_in_the_servers_order() {
     );
     assert_eq!(
         configuration.files,
-        [
-            "my.cnf",
-            "/etc/a.cnf",
-            "/etc/d/10.local.cnf",
-            "/etc/d/15.cnf",
-            "/etc/d/20.cnf"
-        ]
+        ["my.cnf", "/etc/a.cnf", "/etc/d/10.local.cnf", "/etc/d/15.cnf", "/etc/d/20.cnf"]
     );
     // A refused line ends the reading of an included file, but not the server.
     let [problem] = &configuration.problems[..] else {
@@ -296,19 +253,11 @@ fn follows_includes_in_the_servers_order() {
 fn a_missing_file_is_passed_over_and_a_missing_directory_is_fatal() {
     let text = "[mysqld]\n!include /no\n!includedir /none\na=1\n";
     let configuration = parse(text, "my.cnf", &mysql(), &mut Memory::default());
-    let told: Vec<_> = configuration
-        .problems
-        .iter()
-        .map(|p| (p.line, p.fatal))
-        .collect();
+    let told: Vec<_> = configuration.problems.iter().map(|p| (p.line, p.fatal)).collect();
     assert_eq!(told, [(2, false), (3, true)]);
     // When nobody looked, nothing is known to be missing.
     let configuration = parse_alone(text, &mysql());
-    let told: Vec<_> = configuration
-        .problems
-        .iter()
-        .map(|p| (p.line, p.fatal))
-        .collect();
+    let told: Vec<_> = configuration.problems.iter().map(|p| (p.line, p.fatal)).collect();
     assert_eq!(told, [(2, false), (3, false)]);
     assert_eq!(settings(&configuration), [("a", Some("1"))]);
 }
@@ -323,17 +272,10 @@ fn a_cycle_ends_where_the_server_ends_it() {
     assert_eq!(configuration.files.len(), 11);
     assert_eq!(configuration.text("x").unwrap().value, "2");
     assert_eq!(fatal(&configuration), NO_LINE);
-    let told = |text: &str| {
-        configuration
-            .problems
-            .iter()
-            .any(|p| p.message.contains(text))
-    };
+    let told = |text: &str| configuration.problems.iter().any(|p| p.message.contains(text));
     assert!(told("being read already") && told("10 files"));
 
-    files
-        .0
-        .insert("/a", "!include /a\n!include /a\n!include /a\n");
+    files.0.insert("/a", "!include /a\n!include /a\n!include /a\n");
     let configuration = parse("!include /a\n", "my.cnf", &mysql(), &mut files);
     assert_eq!(configuration.files.len(), 500);
 }
@@ -349,18 +291,11 @@ fn reads_this_machines_files() {
     std::fs::write(path("my.cnf"), main).unwrap();
 
     let configuration = read_file(&path("my.cnf"), &mysql());
-    assert_eq!(
-        settings(&configuration),
-        [("socket", Some("/caf\u{fffd}")), ("a", Some("1"))]
-    );
+    assert_eq!(settings(&configuration), [("socket", Some("/caf\u{fffd}")), ("a", Some("1"))]);
     let [problem] = &configuration.problems[..] else {
         panic!("{:?}", configuration.problems);
     };
-    assert!(
-        problem.message.contains("not a file"),
-        "{}",
-        problem.message
-    );
+    assert!(problem.message.contains("not a file"), "{}", problem.message);
 
     let missing = read_file(&path("none.cnf"), &mysql());
     assert!(missing.problems[0].fatal && missing.settings.is_empty());
@@ -404,25 +339,11 @@ fn renders_groups_and_quotes() {
 /// Lines as people write them, well and badly.
 fn any_line() -> impl Strategy<Value = String> {
     prop_oneof![
-        prop::sample::select(vec![
-            "[mysqld]",
-            "[server] #",
-            "[mariadb-10.6]",
-            "[client]",
-            ""
-        ])
-        .prop_map(str::to_owned),
-        (
-            "(loose|skip|enable|disable|maximum|)[-_]?",
-            "[a-z_.-]{0,12}",
-            "[ \t]*=[ \t]*",
-            ".{0,30}"
-        )
+        prop::sample::select(vec!["[mysqld]", "[server] #", "[mariadb-10.6]", "[client]", ""])
+            .prop_map(str::to_owned),
+        ("(loose|skip|enable|disable|maximum|)[-_]?", "[a-z_.-]{0,12}", "[ \t]*=[ \t]*", ".{0,30}")
             .prop_map(|(prefix, name, equals, value)| format!("{prefix}{name}{equals}{value}")),
-        (
-            "(skip|enable|disable|loose)[-_]",
-            prop::sample::select(crate::allow::VARIABLES)
-        )
+        ("(skip|enable|disable|loose)[-_]", prop::sample::select(crate::allow::VARIABLES))
             .prop_map(|(prefix, name)| format!("{prefix}{name}")),
         ".{0,40}",
     ]

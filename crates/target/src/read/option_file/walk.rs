@@ -91,11 +91,7 @@ pub(crate) struct Contents {
 
 /// Reads `text`, which came from `path`, and all that it includes.
 pub(crate) fn walk(text: &str, path: &str, includes: &mut dyn Includes) -> Contents {
-    let mut walker = Walker {
-        includes,
-        contents: Contents::default(),
-        open: Vec::new(),
-    };
+    let mut walker = Walker { includes, contents: Contents::default(), open: Vec::new() };
     walker.file(text, path);
     walker.contents
 }
@@ -133,10 +129,8 @@ impl Walker<'_> {
         let start = Place { path, line: 1 };
         let unmarked = text.strip_prefix('\u{feff}');
         if unmarked.is_some()
-            && self.refuse(
-                start,
-                "the file begins with a byte order mark; save it without one",
-            ) == Next::LeaveFile
+            && self.refuse(start, "the file begins with a byte order mark; save it without one")
+                == Next::LeaveFile
         {
             return;
         }
@@ -301,12 +295,8 @@ impl Walker<'_> {
     }
 
     fn problem(&mut self, at: Place<'_>, message: &str, fatal: bool) {
-        let problem = Problem {
-            path: at.path.to_owned(),
-            line: at.line,
-            message: message.to_owned(),
-            fatal,
-        };
+        let problem =
+            Problem { path: at.path.to_owned(), line: at.line, message: message.to_owned(), fatal };
         // Files that include each other are read over and over; once said is enough.
         if !self.contents.problems.contains(&problem) {
             self.contents.problems.push(problem);

@@ -32,15 +32,11 @@ fn values(table: &Table) -> HashMap<String, String> {
 /// A pool and its pages cannot vanish, and no status value is negative.
 fn is_difference(before: &HashMap<String, String>, table: &Table) -> bool {
     let now = values(table);
-    let vanished = ["innodb_page_size", "innodb_buffer_pool_pages_total"]
-        .iter()
-        .any(|name| {
-            now.get(*name).is_some_and(|value| value == "0")
-                && before.get(*name).is_some_and(|value| value != "0")
-        });
-    let negative = now
-        .values()
-        .any(|value| value.parse::<i64>().is_ok_and(|value| value < 0));
+    let vanished = ["innodb_page_size", "innodb_buffer_pool_pages_total"].iter().any(|name| {
+        now.get(*name).is_some_and(|value| value == "0")
+            && before.get(*name).is_some_and(|value| value != "0")
+    });
+    let negative = now.values().any(|value| value.parse::<i64>().is_ok_and(|value| value < 0));
     vanished || negative
 }
 

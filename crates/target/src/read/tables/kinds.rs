@@ -19,14 +19,10 @@ pub(crate) enum Kind {
 /// The columns of innopool's own tables, and what they make.
 type Maker = fn(Table) -> Content;
 const OWN: &[(&[&str], Maker)] = &[
-    (
-        &["variable_name", "origin", "path", "set_at", "set_by"],
-        |table| Content::VariableOrigins(only_variables(table)),
-    ),
-    (
-        &["schema_name", "tablespaces", "file_bytes"],
-        Content::SchemaSizes,
-    ),
+    (&["variable_name", "origin", "path", "set_at", "set_by"], |table| {
+        Content::VariableOrigins(only_variables(table))
+    }),
+    (&["schema_name", "tablespaces", "file_bytes"], Content::SchemaSizes),
     (
         &[
             "kind",
@@ -79,9 +75,7 @@ fn by_heading(mut table: Table) -> Option<Kind> {
     if let Some(maker) = own(&table) {
         return Some(Kind::Content(maker(table)));
     }
-    let value = table
-        .column("value")
-        .or_else(|| table.column("variable_value"));
+    let value = table.column("value").or_else(|| table.column("variable_value"));
     if let (Some(name), Some(value)) = (table.column("variable_name"), value) {
         return Some(Kind::Pairs(pairs(&table, name, value)));
     }
@@ -128,9 +122,7 @@ fn pairs(table: &Table, name: usize, value: usize) -> Vec<Pair> {
         .filter(|(_, value, _)| !value.starts_with('='))
         .collect();
     let hint = hint(&rows);
-    rows.iter()
-        .filter_map(|(name, value, line)| Pair::new(name, value, *line, hint))
-        .collect()
+    rows.iter().filter_map(|(name, value, line)| Pair::new(name, value, *line, hint)).collect()
 }
 
 /// What the names that are of one kind only say of the whole listing.

@@ -80,16 +80,11 @@ fn boxed(lines: &Lines<'_>, at: usize, until: usize) -> (Grid, usize) {
         .map(|(cells, _)| cells)
         .chain(&heading)
         .any(|cells| cells.first().is_some_and(|cell| cell.contains("\\_")));
-    let columns = heading.as_ref().map_or_else(
-        || rows.iter().map(|(cells, _)| cells.len()).min().unwrap_or(0),
-        Vec::len,
-    );
+    let columns = heading
+        .as_ref()
+        .map_or_else(|| rows.iter().map(|(cells, _)| cells.len()).min().unwrap_or(0), Vec::len);
     let clean = |cell: &str| {
-        if markdown {
-            cell.replace("\\_", "_").replace("\\*", "*")
-        } else {
-            cell.to_owned()
-        }
+        if markdown { cell.replace("\\_", "_").replace("\\*", "*") } else { cell.to_owned() }
     };
     let rows = rows
         .into_iter()
@@ -108,11 +103,7 @@ fn boxed(lines: &Lines<'_>, at: usize, until: usize) -> (Grid, usize) {
 }
 
 fn boxed_cells(raw: &str) -> Vec<&str> {
-    inner(raw)
-        .split('|')
-        .take(MAX_COLUMNS)
-        .map(str::trim)
-        .collect()
+    inner(raw).split('|').take(MAX_COLUMNS).map(str::trim).collect()
 }
 
 fn two_cells(raw: &str) -> Vec<&str> {
@@ -166,16 +157,11 @@ fn vertical(lines: &Lines<'_>, at: usize, until: usize) -> (Grid, usize) {
     }
     let mut table = Table::new(columns.iter().map(|name| name.replace("\\_", "_")));
     for (cells, line) in rows.into_iter().filter(|(cells, _)| !cells.is_empty()) {
-        let cells: Vec<Option<String>> = cells
-            .into_iter()
-            .map(|cell| cell.and_then(not_null))
-            .collect();
+        let cells: Vec<Option<String>> =
+            cells.into_iter().map(|cell| cell.and_then(not_null)).collect();
         push(&mut table, cells, line);
     }
-    let grid = Grid {
-        table,
-        heading_unsure: false,
-    };
+    let grid = Grid { table, heading_unsure: false };
     (grid, end)
 }
 
@@ -234,10 +220,7 @@ fn grid(
         let cells = cells.iter().map(|cell| not_null(cell)).collect();
         push(&mut table, cells, line);
     }
-    Grid {
-        table,
-        heading_unsure,
-    }
+    Grid { table, heading_unsure }
 }
 
 fn not_null(cell: &str) -> Option<String> {
@@ -246,10 +229,7 @@ fn not_null(cell: &str) -> Option<String> {
 
 fn push(table: &mut Table, mut cells: Vec<Option<String>>, line: usize) {
     cells.resize(table.columns.len(), None);
-    table.rows.push(Row {
-        cells,
-        line: u32::try_from(line + 1).ok(),
-    });
+    table.rows.push(Row { cells, line: u32::try_from(line + 1).ok() });
 }
 
 impl Grid {
@@ -260,11 +240,7 @@ impl Grid {
             return None;
         }
         Some(Table {
-            columns: first
-                .cells
-                .iter()
-                .map(|cell| cell.clone().unwrap_or_default())
-                .collect(),
+            columns: first.cells.iter().map(|cell| cell.clone().unwrap_or_default()).collect(),
             rows: rest.to_vec(),
         })
     }

@@ -97,11 +97,7 @@ impl Listing {
             self.begin(taken_unix_seconds);
         }
         for pair in pairs {
-            if self
-                .moments
-                .last()
-                .is_none_or(|moment| moment.seen.contains(&pair.key))
-            {
+            if self.moments.last().is_none_or(|moment| moment.seen.contains(&pair.key)) {
                 self.begin(taken_unix_seconds);
             }
             if let Some(moment) = self.moments.last_mut() {
@@ -127,11 +123,10 @@ impl Listing {
 impl Moment {
     fn push(&mut self, pair: Pair) {
         // One figure under two metrics (an exporter's old and new name): the first stays.
-        let known = self.table.rows.iter().any(|row| {
-            row.cells
-                .first()
-                .is_some_and(|cell| cell.as_deref() == Some(&pair.name))
-        });
+        let known =
+            self.table.rows.iter().any(|row| {
+                row.cells.first().is_some_and(|cell| cell.as_deref() == Some(&pair.name))
+            });
         self.seen.insert(pair.key);
         if !known {
             self.table.rows.push(Row {

@@ -12,9 +12,7 @@ pub(crate) fn pairs_in(raw: &str, line: usize) -> Option<(Vec<Pair>, Option<f64>
     if let Some((fields, taken)) = telegraf(raw, line) {
         return Some((fields, taken));
     }
-    quoted(raw, line)
-        .or_else(|| loose(raw, line))
-        .map(|pair| (vec![pair], None))
+    quoted(raw, line).or_else(|| loose(raw, line)).map(|pair| (vec![pair], None))
 }
 
 /// `('Innodb_pages_read','17'),('Uptime',5)`.
@@ -76,12 +74,7 @@ fn quoted(raw: &str, line: usize) -> Option<Pair> {
     let (name, value) = raw.split_once(',')?;
     let quotes: &[char] = &['\'', '"', ' '];
     let value = value.trim_end_matches([',', ';', ' ']);
-    Pair::new(
-        name.trim_matches(quotes),
-        value.trim_matches(quotes),
-        line,
-        None,
-    )
+    Pair::new(name.trim_matches(quotes), value.trim_matches(quotes), line, None)
 }
 
 /// `Innodb_pages_read 17` or `Innodb_pages_read: 17`: copied from a page without its lines.
@@ -91,10 +84,7 @@ fn loose(raw: &str, line: usize) -> Option<Pair> {
     let raw = raw.trim();
     let end = raw.find([' ', ':'])?;
     let (name, rest) = raw.split_at_checked(end)?;
-    if !name
-        .get(..7)
-        .is_some_and(|begin| begin.eq_ignore_ascii_case("innodb_"))
-    {
+    if !name.get(..7).is_some_and(|begin| begin.eq_ignore_ascii_case("innodb_")) {
         return None;
     }
     let colon = rest.starts_with(':');
@@ -129,11 +119,7 @@ fn telegraf(raw: &str, line: usize) -> Option<(Vec<Pair>, Option<f64>)> {
             };
             let number = value.strip_suffix(['i', 'u']).unwrap_or(value);
             let whole = number.len() < value.len() && number.parse::<i64>().is_ok();
-            let value = if whole {
-                number
-            } else {
-                value.trim_matches('"')
-            };
+            let value = if whole { number } else { value.trim_matches('"') };
             if let Some(pair) = Pair::new(name, value, line, Some(hint)) {
                 whole_numbers += usize::from(whole);
                 pairs.push(pair);
@@ -193,10 +179,7 @@ mod tests {
             named(raw),
             vec![
                 pair("Innodb_pages_read", "17"),
-                pair(
-                    "Innodb_buffer_pool_load_status",
-                    "Cannot open '/x' for reading: it's gone"
-                ),
+                pair("Innodb_buffer_pool_load_status", "Cannot open '/x' for reading: it's gone"),
                 pair("Uptime", "5"),
             ]
         );
@@ -207,10 +190,7 @@ mod tests {
     fn rows_copied_as_csv_or_bare() {
         assert_eq!(named("'Uptime', '9'"), vec![pair("Uptime", "9")]);
         assert_eq!(named("\"Uptime\",\"9\""), vec![pair("Uptime", "9")]);
-        assert_eq!(
-            named("Innodb_pages_read   9"),
-            vec![pair("Innodb_pages_read", "9")]
-        );
+        assert_eq!(named("Innodb_pages_read   9"), vec![pair("Innodb_pages_read", "9")]);
         assert_eq!(named("innodb_buffer_pool_size: 8G"), vec![]);
         assert_eq!(named("innodb_buffer_pool_size 8G"), vec![]);
         assert_eq!(named("innodb_buffer_pool_size = 8"), vec![]);
@@ -224,10 +204,7 @@ mod tests {
     fn telegraf_lines() {
         let raw = r#"mysql,host=db\ 1,server=x innodb_pages_read=17i,innodb_buffer_pool_load_status="load, done at x",slave_x=3i,uptime=5u 1700000000000000000"#;
         let (pairs, taken) = pairs_in(raw, 3).expect("pairs");
-        let names: Vec<_> = pairs
-            .iter()
-            .map(|p| (p.name.as_str(), p.value.as_str()))
-            .collect();
+        let names: Vec<_> = pairs.iter().map(|p| (p.name.as_str(), p.value.as_str())).collect();
         assert_eq!(
             names,
             vec![
