@@ -141,7 +141,7 @@ proptest! {
 /// Not a benchmark: reading anything twice over, or once for every line, takes minutes here.
 #[test]
 fn huge_inputs_take_time_in_proportion() {
-    const BYTES: usize = 1 << 20;
+    const BYTES: usize = 1 << 18;
     let pieces = [
         " ",
         "[",
@@ -207,5 +207,5 @@ fn quick(text: &str, what: &str) {
     let documents = read_text(text, "x");
     let took = start.elapsed();
     drop(documents);
-    assert!(took < Duration::from_secs(20), "{what:?} took {took:?}");
+    assert!(took < Duration::from_secs(10), "{what:?} took {took:?}");
 }
