@@ -60,9 +60,7 @@ const WORDS: &str = "INNODB MONITOR OUTPUT Per second averages calculated from t
 /// A kept status text holds known words and numbers, and is what is kept of itself.
 pub fn status(kept: &str) {
     for word in kept.split_whitespace() {
-        let figure = word
-            .bytes()
-            .all(|b| b.is_ascii_digit() || b".,/s-=".contains(&b));
+        let figure = word.bytes().all(|b| b.is_ascii_digit() || b".,/s-=".contains(&b));
         let known = WORDS.split_whitespace().any(|known| known == word);
         assert!(figure || known || word.starts_with("buf0"), "{word}");
     }

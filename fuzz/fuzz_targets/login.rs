@@ -24,10 +24,8 @@ fn layer(kind: u8, rest: &[u8]) -> Option<Layer> {
     match kind {
         b'u' => parse_url(std::str::from_utf8(rest).ok()?).ok(),
         b'f' => {
-            let files = OptionFiles {
-                group_suffix: Some("-east".to_owned()),
-                ..OptionFiles::default()
-            };
+            let files =
+                OptionFiles { group_suffix: Some("-east".to_owned()), ..OptionFiles::default() };
             let text = std::str::from_utf8(rest).ok()?;
             Some(files.read_from(&mut OneFile(Some(text))).ok()?.layer)
         }

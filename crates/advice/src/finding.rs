@@ -121,6 +121,10 @@ impl Finding {
     #[must_use]
     pub fn act(mut self, action: impl Into<String>) -> Self {
         self.action = action.into();
+        // Actions are put together from parts; the first line begins the sentence.
+        if let Some(first) = self.action.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
         self
     }
 

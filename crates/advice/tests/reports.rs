@@ -236,7 +236,7 @@ fn r29_no_free_page_and_a_full_log_on_mariadb_ask_for_an_upgrade_first() {
             .variables(&[("innodb_log_file_size", &(96 * MIB).to_string())])
     };
     let finding = look(0, 80 * MIB).found("flush-behind");
-    assert!(finding.action.contains("upgrade first"), "{}", finding.action);
+    assert!(finding.action.contains("Upgrade first"), "{}", finding.action);
     look(0, 10 * MIB).not_found("flush-behind");
     look(2000, 80 * MIB).not_found("flush-behind");
 }

@@ -202,6 +202,15 @@ pub(super) fn dirty_pages_high(facts: &Facts<'_>) -> Verdict {
         return Verdict::fine(format!("{} of the pool is dirty", words::percent(share)));
     };
     let once = finding.severity == Severity::Notice;
+    let finding = match samples.len() {
+        0 => finding,
+        number => finding.with_item(EvidenceItem::new(
+            "samples",
+            "samples",
+            number as u64,
+            "samples of one look",
+        )),
+    };
     let action = if once {
         "look for a minute: three samples tell high from rising\ninnopool check --interval 60"
             .to_owned()
@@ -215,12 +224,6 @@ pub(super) fn dirty_pages_high(facts: &Facts<'_>) -> Verdict {
         .with("pages_dirty", "pages", facts.pool.pages_dirty.as_ref())
         .with("pages_data", "pages", facts.pool.pages_data.as_ref())
         .with_item(EvidenceItem::new("dirty_ratio", "ratio", share, "dirty / (data + free + 1)"))
-        .with_item(EvidenceItem::new(
-            "samples",
-            "samples",
-            samples.len() as u64,
-            "samples of one look",
-        ))
         .with("checkpoint_age_bytes", "bytes", redo::age(facts).map(|age| age.bytes).as_ref())
         .with(
             "pages_written_per_second",
