@@ -16,6 +16,7 @@
 pub mod allow;
 pub mod build;
 pub mod collect;
+mod columns;
 pub mod effective_size;
 pub mod evidence;
 pub mod host;

@@ -4,35 +4,11 @@
 use serde_json::{Map, Value};
 
 use crate::allow;
+use crate::columns;
 use crate::keep;
 use crate::observation::{Content, Document};
 use crate::read;
 use crate::table::Table;
-
-/// Columns of the tables that have a shape of their own; others in them are not kept.
-mod columns {
-    pub(super) const ORIGINS: &[&str] = &["variable_name", "origin", "path", "set_at", "set_by"];
-    pub(super) const METRICS: &[&str] = &["name", "count"];
-    pub(super) const SCHEMA_SIZES: &[&str] = &["schema_name", "tablespaces", "file_bytes"];
-    pub(super) const FILE_IO: &[&str] = &[
-        "kind",
-        "reads",
-        "read_seconds",
-        "read_bytes",
-        "writes",
-        "write_seconds",
-        "syncs",
-        "sync_seconds",
-    ];
-    pub(super) const STATEMENTS: &[&str] = &["count", "seconds"];
-    pub(super) const DIGESTS: &[&str] = &["digest", "count", "seconds"];
-    pub(super) const MEMORY: &[&str] = &["total_bytes", "buffer_pool_bytes"];
-    pub(super) const TRANSACTIONS: &[&str] = &["open", "oldest_seconds"];
-    pub(super) const LATCHES: &[&str] = &["name", "waits"];
-    pub(super) const HOST: &[&str] = &["name", "value", "source"];
-    pub(super) const NOT_READ: &[&str] = &["what", "why"];
-    pub(super) const TAKEN: &str = "taken_unix_seconds";
-}
 
 /// What may be written of a document.
 pub(super) fn reduce(document: &Document) -> Vec<Document> {

@@ -3,6 +3,7 @@
 use super::layout::Grid;
 use super::listing::{ListingKind, Pair};
 use crate::allow;
+use crate::columns;
 use crate::observation::Content;
 use crate::read::pool_stats;
 use crate::table::Table;
@@ -19,30 +20,16 @@ pub(crate) enum Kind {
 /// The columns of innopool's own tables, and what they make.
 type Maker = fn(Table) -> Content;
 const OWN: &[(&[&str], Maker)] = &[
-    (&["variable_name", "origin", "path", "set_at", "set_by"], |table| {
-        Content::VariableOrigins(only_variables(table))
-    }),
-    (&["schema_name", "tablespaces", "file_bytes"], Content::SchemaSizes),
-    (
-        &[
-            "kind",
-            "reads",
-            "read_seconds",
-            "read_bytes",
-            "writes",
-            "write_seconds",
-            "syncs",
-            "sync_seconds",
-        ],
-        Content::FileIo,
-    ),
-    (&["count", "seconds"], Content::Statements),
-    (&["digest", "count", "seconds"], Content::Digests),
-    (&["total_bytes", "buffer_pool_bytes"], Content::Memory),
-    (&["open", "oldest_seconds"], Content::Transactions),
-    (&["name", "waits"], Content::Latches),
-    (&["name", "value", "source"], Content::Host),
-    (&["what", "why"], Content::NotRead),
+    (columns::ORIGINS, |table| Content::VariableOrigins(only_variables(table))),
+    (columns::SCHEMA_SIZES, Content::SchemaSizes),
+    (columns::FILE_IO, Content::FileIo),
+    (columns::STATEMENTS, Content::Statements),
+    (columns::DIGESTS, Content::Digests),
+    (columns::MEMORY, Content::Memory),
+    (columns::TRANSACTIONS, Content::Transactions),
+    (columns::LATCHES, Content::Latches),
+    (columns::HOST, Content::Host),
+    (columns::NOT_READ, Content::NotRead),
 ];
 
 /// Tells what a grid is; `None` for anything innopool does not read.
