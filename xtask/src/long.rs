@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::fuzz;
+use crate::program::{cargo, succeed};
 
 /// What to run for hours.
 #[derive(clap::Args)]
@@ -14,6 +15,9 @@ pub(crate) struct Arguments {
 
 /// Runs `cargo xtask long`.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    println!("looking at servers with 100,000 tables");
+    let test = ["test", "--package", "innopool", "--test", "provoked", "many_tables"];
+    succeed(cargo().args(test).env("INNOPOOL_LONG", "1"))?;
     println!("fuzzing each target for {} s", arguments.seconds);
     fuzz::run(&fuzz::Arguments::all_targets(arguments.seconds))
 }
