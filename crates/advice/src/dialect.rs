@@ -139,13 +139,22 @@ impl<'e> Dialect<'e> {
         format!("in {}:\n{variable} = {value}\nthen restart the server", self.file_of(variable))
     }
 
+    /// The first file that is an option file by its name, and not a page of pasted output.
+    fn option_file(&self) -> Option<&str> {
+        let files = &self.evidence.configuration.files;
+        files
+            .iter()
+            .map(String::as_str)
+            .find(|file| [".cnf", ".ini"].iter().any(|end| file.ends_with(end)))
+    }
+
     /// The option file a variable was set in, or where it belongs.
     pub(crate) fn file_of(&self, variable: &str) -> String {
         match self.evidence.variables.get(variable).map(|v| &v.origin) {
             Some(Origin::File(path)) if !path.is_empty() => path.clone(),
             _ => match self.evidence.configuration.get(variable) {
                 Some(setting) => setting.path.clone(),
-                None => match self.evidence.configuration.files.first() {
+                None => match self.option_file() {
                     Some(file) => format!("{file}, group [mysqld]"),
                     None => "the server's option file, group [mysqld]".to_owned(),
                 },

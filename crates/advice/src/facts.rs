@@ -81,7 +81,7 @@ impl<'o> Facts<'o> {
         let per_instance = (total / instances).saturating_sub(256).min(depth);
         // A batch overshoots by a few pages.
         let reserve = per_instance.saturating_mul(instances);
-        Some(free.saturating_sub(reserve + reserve / 4 + 16))
+        Some(free.saturating_sub(reserve.saturating_add(reserve / 4).saturating_add(16)))
     }
 
     /// True when no page is free beyond the cleaner's reserve; `None` if unknown.

@@ -88,7 +88,11 @@ pub(crate) fn unit_bytes(facts: &Facts<'_>) -> u64 {
         .setting_bytes("innodb_buffer_pool_chunk_size")
         .map(|fact| fact.value)
         .filter(|bytes| *bytes >= MIB)
-        .unwrap_or(128 * MIB);
+        .unwrap_or_else(|| {
+            // A pool smaller than a chunk is one chunk.
+            let size = facts.pool.size_bytes.as_ref().map_or(u64::MAX, |fact| fact.value);
+            (size / MIB * MIB).clamp(MIB, 128 * MIB)
+        });
     if !facts.dialect.has_chunks() {
         return if facts.dialect.has_size_max() { MIB } else { 128 * MIB };
     }

@@ -11,7 +11,10 @@ pub(crate) fn of(facts: &Facts<'_>, report: &Report) -> String {
     let first = report.findings.iter().find(|finding| finding.severity > Severity::Notice);
     let mut text = match first.map(|finding| finding.code) {
         None => calm(facts, report),
-        Some("pool-too-small" | "pool-default-size") => too_small(facts),
+        Some("pool-too-small" | "pool-default-size") => {
+            let far = first.is_some_and(|finding| finding.severity == Severity::Critical);
+            too_small(facts, far)
+        }
         Some("pool-over-memory-budget") => "The pool is larger than its memory allows.".to_owned(),
         Some("host-swapping") => {
             "The machine swaps: the pool, or something beside it, is too large.".to_owned()
@@ -24,33 +27,28 @@ pub(crate) fn of(facts: &Facts<'_>, report: &Report) -> String {
     text
 }
 
-fn too_small(facts: &Facts<'_>) -> String {
+fn too_small(facts: &Facts<'_>, far: bool) -> String {
     let size = facts.pool.size_bytes.as_ref().map_or_else(String::new, |f| words::bytes(f.value));
     let memory = facts
         .budget
         .as_ref()
         .map(|budget| format!(" on {} of memory", words::bytes(budget.limit.value)))
         .unwrap_or_default();
-    let (far, cost) = match ReadCost::of(facts) {
-        Some(ReadCost::Share(share)) => (
-            share.value >= 0.3,
+    let cost = match ReadCost::of(facts) {
+        Some(ReadCost::Share(share)) => {
             format!(
                 " Reading from disk takes {} of all statement time.",
                 words::percent(share.value)
-            ),
-        ),
-        Some(ReadCost::InFlight(reads)) => (
-            false,
-            format!(" At any moment {} requests wait for the disk.", words::rate(reads.value)),
-        ),
-        Some(ReadCost::HitPerMille(hits)) => (
-            hits.value < 900,
-            format!(
-                " {} of 1000 requests had to be read from disk.",
-                1000_u64.saturating_sub(hits.value)
-            ),
-        ),
-        _ => (false, String::new()),
+            )
+        }
+        Some(ReadCost::InFlight(reads)) => {
+            format!(" At any moment {} requests wait for the disk.", words::rate(reads.value))
+        }
+        Some(ReadCost::HitPerMille(hits)) => {
+            let misses = 1000_u64.saturating_sub(hits.value);
+            format!(" {misses} of 1000 requests had to be read from disk.")
+        }
+        _ => String::new(),
     };
     let far = if far { "far " } else { "" };
     format!("The pool is {far}too small: {size}{memory}.{cost}")
@@ -75,20 +73,30 @@ fn others(report: &Report) -> String {
     }
 }
 
+/// True when the size was judged, and fits both the work and the memory.
+fn size_is_fine(report: &Report) -> bool {
+    let found = |code: &str| report.findings.iter().any(|finding| finding.code == code);
+    report.fine.iter().any(|fine| fine.code == "pool-too-small")
+        && !found("pool-over-memory-budget")
+        && !found("size-rounded")
+}
+
 fn calm(facts: &Facts<'_>, report: &Report) -> String {
-    if facts.pool.size_bytes.is_none() && report.findings.is_empty() {
-        return "The evidence does not tell the pool's size: nothing to judge.".to_owned();
+    if facts.pool.size_bytes.is_none() {
+        return match report.findings.len() {
+            0 => "The evidence does not tell the pool's size: nothing to judge.".to_owned(),
+            _ => "Nothing urgent; the evidence does not tell the pool's size.".to_owned(),
+        };
     }
-    let size = facts
-        .pool
-        .size_bytes
-        .as_ref()
-        .map_or_else(|| "This".to_owned(), |fact| format!("The {}", words::bytes(fact.value)));
-    let judged = report.fine.iter().any(|fine| fine.code == "pool-too-small");
-    let verdict = if judged { "pool is large enough" } else { "pool shows nothing wrong" };
+    let size =
+        facts.pool.size_bytes.as_ref().map_or_else(String::new, |fact| words::bytes(fact.value));
     let reads = facts
         .rate(|i| i.disk_reads_per_second.as_ref())
         .map(|rate| format!(": {} disk reads/s {}", words::rate(rate.value), facts.when()))
         .unwrap_or_default();
-    format!("{size} {verdict}{reads}.")
+    if size_is_fine(report) {
+        format!("The {size} pool is large enough{reads}.")
+    } else {
+        format!("Nothing urgent was found; whether {size} is enough the evidence does not tell.")
+    }
 }

@@ -54,6 +54,13 @@ impl ReadCost {
 
 /// True when too few reads happen for their cost to matter, whatever the share.
 pub(crate) fn is_background_noise(facts: &Facts<'_>) -> bool {
+    if let Some(text) = facts.now.innodb_status.as_ref().filter(|text| !text.rates_unusable)
+        && let Some(printed) = text.pool.as_ref().and_then(|pool| pool.reads_per_second)
+        && facts.watched().is_none()
+        && printed > 0.0
+    {
+        return READS_WORTH_A_LOOK.judge(printed).is_none();
+    }
     // An average since start-up says little of now; a ratio printed now says more.
     let printed =
         matches!(facts.pool.printed_hit_rate, Some(Fact { value: HitRate::PerMille(_), .. }));

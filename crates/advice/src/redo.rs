@@ -5,7 +5,7 @@ use innopool_target::{Fact, Flavor};
 
 use crate::facts::Facts;
 use crate::finding::{EvidenceItem, Finding, Severity, Verdict, computed};
-use crate::thresholds::{CHECKPOINT_AGE, REDO_SECONDS};
+use crate::thresholds::{CHECKPOINT_AGE, REDO_TEN_MINUTES};
 use crate::words;
 
 const MIB: u64 = 1024 * 1024;
@@ -76,8 +76,8 @@ pub(crate) fn judge(facts: &Facts<'_>) -> Verdict {
     let age = age(facts);
     let rate = facts.watched().and_then(|interval| interval.redo_bytes_per_second.as_ref());
     let by_age = age.as_ref().and_then(|age| CHECKPOINT_AGE.judge(age.ratio));
-    let fills_per_second = rate.map(|rate| rate.value / capacity.value.max(1) as f64);
-    let by_rate = fills_per_second.and_then(|fills| REDO_SECONDS.judge(fills));
+    let fills = rate.map(|rate| rate.value * 600.0 / capacity.value.max(1) as f64);
+    let by_rate = fills.and_then(|fills| REDO_TEN_MINUTES.judge(fills));
     let Some(severity) = by_age.max(by_rate) else {
         return match (&age, rate) {
             (Some(age), _) => Verdict::fine(format!(
@@ -118,25 +118,31 @@ pub(crate) fn judge(facts: &Facts<'_>) -> Verdict {
         .found()
 }
 
-/// An hour at the measured rate, or four times the size where the rate is not known.
+/// An hour at the measured rate, or four times the size where the rate is not known, in bounds.
 fn wanted_bytes(
     capacity: &Fact<u64>,
     rate: Option<&Fact<f64>>,
     severity: Severity,
-) -> (Fact<u64>, &'static str) {
+) -> (Fact<u64>, String) {
     let (least, most) = CAPACITY_BYTES;
-    let grown = capacity.value.saturating_mul(if severity == Severity::Notice { 2 } else { 4 });
-    let (bytes, how) = match rate {
-        Some(rate) => {
-            // Bytes of an hour: positive, and the cast saturates.
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-            let hour = (rate.value * 3600.0) as u64;
-            (hour.max(grown), "an hour of writes at this rate; measure at the busiest time of day")
-        }
-        None => (grown, "four times the present size; measure the rate at the busiest time of day"),
+    let times = if severity == Severity::Notice { 2 } else { 4 };
+    let grown = capacity.value.saturating_mul(times);
+    // Bytes of an hour: positive, and the cast saturates.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let hour = rate.map_or(0, |rate| (rate.value * 3600.0) as u64);
+    let wanted = hour.max(grown);
+    let bytes = wanted.clamp(least, most.max(capacity.value)).div_ceil(64 * MIB) * (64 * MIB);
+    let how = if wanted < least {
+        format!("{}, the least that is worth having", words::bytes(bytes))
+    } else if wanted > most {
+        format!("{}, where more would only make a recovery long", words::bytes(bytes))
+    } else if hour >= grown {
+        format!("{}: an hour of writes at this rate", words::bytes(bytes))
+    } else {
+        format!("{}: {times} times the present size", words::bytes(bytes))
     };
-    let bytes = bytes.clamp(least, most.max(capacity.value)).div_ceil(64 * MIB) * (64 * MIB);
-    (Fact::new(bytes, computed("redo rate x 1 h, bounded")), how)
+    let action = format!("{how}; measure the rate at the busiest time of day");
+    (Fact::new(bytes, computed(&how)), action)
 }
 
 fn set(facts: &Facts<'_>, bytes: u64) -> String {

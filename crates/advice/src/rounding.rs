@@ -43,6 +43,9 @@ pub(crate) fn judge(facts: &Facts<'_>, computed: fn(&str) -> Source) -> Verdict 
             Some(_) => Verdict::fine("no size is written anywhere"),
         };
     };
+    if let Some(meant) = unit_slip(asked.value) {
+        return slipped(facts, &asked, meant);
+    }
     let Some(effective) = effective(facts, asked.value) else {
         return Verdict::unknown("flavour and version");
     };
@@ -70,7 +73,7 @@ fn found(
         Flavor::Unknown => " (MySQL 5.7.5 and newer)",
         _ => "",
     };
-    let exact = exact_choices(asked.value, effective);
+    let exact = exact_choices(facts, asked.value, effective);
     Finding::new(
         "size-rounded",
         severity,
@@ -108,19 +111,49 @@ fn found(
     .found()
 }
 
+/// `6000000` for 6 GB: a round decimal number far below any sensible pool, without a suffix.
+fn unit_slip(asked: u64) -> Option<u64> {
+    const GIB: u64 = 1024 * MIB;
+    if !(1_000_000..64 * MIB).contains(&asked)
+        || !asked.is_multiple_of(1_000_000)
+        || asked.is_multiple_of(MIB)
+    {
+        return None;
+    }
+    Some(asked / 1_000_000 * GIB)
+}
+
+fn slipped(facts: &Facts<'_>, asked: &Fact<u64>, meant: u64) -> Verdict {
+    Finding::new(
+        "size-rounded",
+        Severity::Warning,
+        format!(
+            "{} is written, which is {}: was {} meant?",
+            asked.value,
+            words::bytes(asked.value),
+            words::bytes(meant)
+        ),
+    )
+    .because("A number without suffix is bytes. SET takes no suffix at all, an option file does.")
+    .with("asked_bytes", "bytes", Some(asked))
+    .act(facts.dialect.set_for_restart("innodb_buffer_pool_size", &meant.to_string()))
+    .found()
+}
+
 /// The largest exact size not above what was asked for.
 fn down(asked: u64, effective: &EffectiveSize) -> u64 {
     let unit = effective.unit_bytes.max(1);
     (asked / unit).max(1) * unit
 }
 
-fn exact_choices(asked: u64, effective: &EffectiveSize) -> String {
+fn exact_choices(facts: &Facts<'_>, asked: u64, effective: &EffectiveSize) -> String {
     let down = down(asked, effective);
     let up = down.saturating_add(effective.unit_bytes);
+    let fits = facts.budget.as_ref().is_none_or(|budget| up <= budget.pool_bytes);
+    let or_up = if fits { format!(" or {}", words::bytes(up)) } else { String::new() };
     format!(
-        "write a size that is exact ({} or {}), or a smaller innodb_buffer_pool_chunk_size",
-        words::bytes(down),
-        words::bytes(up)
+        "write a size that is exact ({}{or_up}), or a smaller innodb_buffer_pool_chunk_size",
+        words::bytes(down)
     )
 }
 

@@ -194,17 +194,14 @@ pub const CHECKPOINT_AGE: Threshold = Threshold::new(
              at 70 % a burst gets there.",
 );
 
-/// Time until the redo log is full at the measured rate.
-pub const REDO_SECONDS: Threshold = Threshold::new(
-    "redo-too-small",
-    "redo capacity / redo written per second, inverted",
-    "per_second",
-)
-.notice(1.0 / 600.0)
-.because(
-    "About an hour of peak writes lets flushing merge repeated changes; under ten minutes \
-             pages are written again and again.",
-);
+/// Redo written in ten minutes against the capacity.
+pub const REDO_TEN_MINUTES: Threshold =
+    Threshold::new("redo-too-small", "redo written in 10 minutes / redo capacity", "ratio")
+        .notice(1.0)
+        .because(
+            "About an hour of peak writes lets flushing merge repeated changes; a log that is full \
+             in under ten minutes has pages written again and again.",
+        );
 
 /// Contention on the pool's latches.
 pub const LATCH_WAITS: Threshold =
@@ -243,7 +240,7 @@ pub const ALL: &[Threshold] = &[
     FREE_WAITS,
     FLUSH_TO_IO_CAPACITY,
     CHECKPOINT_AGE,
-    REDO_SECONDS,
+    REDO_TEN_MINUTES,
     LATCH_WAITS,
     READ_AHEAD_WASTED,
 ];

@@ -19,7 +19,7 @@ fn r01_1228m_becomes_2048m_on_a_2g_machine() {
         .host_memory(2 * GIB);
     assert_eq!(look.severity("size-rounded"), Some(Warning));
     assert_eq!(look.severity("pool-over-memory-budget"), Some(Critical));
-    assert!(look.found("size-rounded").action.contains("exact (1 GB or 2 GB)"));
+    assert!(look.found("size-rounded").action.contains("exact (1 GB),"));
 }
 
 #[test]

@@ -174,19 +174,23 @@ pub struct LatchWaits {
 }
 
 impl Evidence {
-    /// The value in force in bytes or as a count, else what the option files would set.
+    /// The value in force in bytes or as a count, else what the next start would set: what is
+    /// persisted before what the option files say.
     pub fn setting_bytes(&self, name: &str) -> Option<Fact<u64>> {
-        self.variables.count(name).or_else(|| self.configuration.number(name))
+        let persisted = || self.persisted.as_ref()?.count(name);
+        self.variables.count(name).or_else(persisted).or_else(|| self.configuration.number(name))
     }
 
-    /// The value in force as a switch, else what the option files would set.
+    /// The value in force as a switch, else what the next start would set.
     pub fn setting_flag(&self, name: &str) -> Option<Fact<bool>> {
-        self.variables.flag(name).or_else(|| self.configuration.flag(name))
+        let persisted = || self.persisted.as_ref()?.flag(name);
+        self.variables.flag(name).or_else(persisted).or_else(|| self.configuration.flag(name))
     }
 
-    /// The value in force as text, else what the option files would set.
+    /// The value in force as text, else what the next start would set.
     pub fn setting_text(&self, name: &str) -> Option<Fact<String>> {
-        self.variables.text(name).or_else(|| self.configuration.text(name))
+        let persisted = || self.persisted.as_ref()?.text(name);
+        self.variables.text(name).or_else(persisted).or_else(|| self.configuration.text(name))
     }
 
     /// Seconds since the server started.

@@ -135,14 +135,21 @@ impl Pool {
             .variables
             .count("innodb_buffer_pool_size")
             .or_else(|| Self::text_bytes(evidence))
-            .or_else(|| pages_total.clone().map(|f| f.map(|pages| pages * page_size_bytes)))
+            .or_else(|| {
+                pages_total.clone().map(|f| f.map(|pages| pages.saturating_mul(page_size_bytes)))
+            })
             .or_else(|| evidence.setting_bytes("innodb_buffer_pool_size"))
-            .or_else(|| Self::initialised(evidence));
+            .or_else(|| Self::from_log(evidence))
+            .filter(|fact| fact.value > 0);
+        // More free pages than pages cannot be, so nothing is built on them.
+        let within =
+            |fact: &Fact<u64>| pages_total.as_ref().is_none_or(|total| fact.value <= total.value);
         Self {
             instances: Self::instances(evidence, size_bytes.as_ref()),
             size_bytes,
             page_size_bytes,
-            pages_free: figure(evidence, "innodb_buffer_pool_pages_free", |b| b.free_pages),
+            pages_free: figure(evidence, "innodb_buffer_pool_pages_free", |b| b.free_pages)
+                .filter(within),
             pages_data: figure(evidence, "innodb_buffer_pool_pages_data", |b| b.database_pages),
             pages_old: figure(evidence, "innodb_buffer_pool_pages_old", |b| b.old_pages),
             pages_dirty: figure(evidence, "innodb_buffer_pool_pages_dirty", |b| b.modified_pages),
@@ -177,15 +184,25 @@ impl Pool {
         Some(Fact::new(bytes, text.source("Buffer pool size, bytes")))
     }
 
-    /// The size the last start of an error log reports.
-    fn initialised(evidence: &Evidence) -> Option<Fact<u64>> {
-        evidence.log_events.iter().rev().find_map(|event| match event.kind {
-            LogEventKind::PoolInitialised { size_bytes, .. } => {
+    /// The size the last start, or the last resize that ended, of an error log reports.
+    fn from_log(evidence: &Evidence) -> Option<Fact<u64>> {
+        let mut asked = None;
+        let mut size = None;
+        for event in &evidence.log_events {
+            let fact = |bytes: u64| {
                 let source = Source::at_line(event.place.as_str(), event.line, "buffer pool");
-                Some(Fact::new(size_bytes?, source))
+                Fact::new(bytes, source)
+            };
+            match event.kind {
+                LogEventKind::PoolInitialised { size_bytes: Some(bytes), .. } => {
+                    size = Some(fact(bytes));
+                }
+                LogEventKind::ResizeStarted { to_bytes, .. } => asked = to_bytes.map(fact),
+                LogEventKind::ResizeCompleted => size = asked.take().or(size),
+                _ => {}
             }
-            _ => None,
-        })
+        }
+        size
     }
 
     fn instances(evidence: &Evidence, size_bytes: Option<&Fact<u64>>) -> Option<Fact<u64>> {
@@ -193,12 +210,13 @@ impl Pool {
             return Some(Fact::new(stats.instances.len() as u64, stats.source.clone()));
         }
         if let Some(text) = &evidence.innodb_status
-            && !text.instances.is_empty()
+            && text.pool.is_some()
         {
-            let count = text.instances.len() as u64;
+            // A pool of one instance has no section of its own for it.
+            let count = text.instances.len().max(1) as u64;
             return Some(Fact::new(count, text.source("INDIVIDUAL BUFFER POOL INFO")));
         }
-        let set = evidence.variables.count("innodb_buffer_pool_instances")?;
+        let set = evidence.setting_bytes("innodb_buffer_pool_instances")?;
         // What is set is not what is used: one below 1 GB (from 5.6 on), and one in MariaDB 10.5.
         let server = &evidence.server;
         let small = size_bytes.is_some_and(|size| size.value < 1 << 30);
@@ -209,6 +227,9 @@ impl Pool {
 
     fn printed_hit_rate(evidence: &Evidence) -> Option<Fact<HitRate>> {
         let text = evidence.innodb_status.as_ref()?;
+        if text.rates_unusable {
+            return None;
+        }
         let rate = text.pool.as_ref()?.hit_rate;
         Some(Fact::new(rate, text.source("Buffer pool hit rate")))
     }

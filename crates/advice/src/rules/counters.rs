@@ -105,8 +105,8 @@ fn printed_hit_rate(facts: &Facts<'_>) -> Option<EvidenceItem> {
 
 fn printed_rates(facts: &Facts<'_>) -> Option<EvidenceItem> {
     let text = facts.now.innodb_status.as_ref()?;
-    // With counters over time of our own the printed averages are not used.
-    (text.rates_unusable && facts.watched().is_none()).then(|| {
+    // With counters of our own the printed averages are not used.
+    (text.rates_unusable && facts.now.status.is_empty()).then(|| {
         doubt(
             "printed_rates",
             "the printed averages cover no time to speak of".to_owned(),
@@ -117,8 +117,20 @@ fn printed_rates(facts: &Facts<'_>) -> Option<EvidenceItem> {
 
 fn impossible_pages(facts: &Facts<'_>) -> Option<EvidenceItem> {
     let total = facts.pool.pages_total.as_ref()?;
-    let free = facts.pool.pages_free.as_ref()?;
-    if free.value > total.value {
+    let count = |name: &str| facts.now.status.count(name);
+    if let (Some(dirty), Some(data)) =
+        (count("innodb_buffer_pool_pages_dirty"), count("innodb_buffer_pool_pages_data"))
+        && dirty.value > data.value
+    {
+        return Some(doubt(
+            "pages_dirty",
+            format!("{} dirty pages of {} data pages", dirty.value, data.value),
+            dirty.source.to_string(),
+        ));
+    }
+    if let Some(free) = count("innodb_buffer_pool_pages_free")
+        && free.value > total.value
+    {
         return Some(doubt(
             "pages_free",
             format!("{} free pages of {}", free.value, total.value),

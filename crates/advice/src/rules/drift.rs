@@ -49,8 +49,11 @@ pub(super) fn settings_drift(facts: &Facts<'_>) -> Verdict {
     if let Some(verdict) = refused_lines(facts) {
         return verdict;
     }
+    if let Some(verdict) = contradiction(facts).or_else(|| much_larger_written(facts)) {
+        return verdict;
+    }
     if facts.now.variables.is_empty() {
-        return contradiction(facts);
+        return Verdict::unknown("the running values");
     }
     let drifts: Vec<Drift> = COMPARED.iter().filter_map(|name| drift(facts, name)).collect();
     if drifts.is_empty() {
@@ -182,33 +185,68 @@ fn unit_at_start(facts: &Facts<'_>, bytes: u64) -> u64 {
     crate::rounding::effective(facts, bytes).map_or(1, |effective| effective.unit_bytes)
 }
 
-/// Without running values: a persisted size that contradicts the option file, and wins.
-fn contradiction(facts: &Facts<'_>) -> Verdict {
+/// A persisted size that contradicts the option file, and wins at the next start.
+fn contradiction(facts: &Facts<'_>) -> Option<Verdict> {
     let name = "innodb_buffer_pool_size";
-    let persisted = facts.now.persisted.as_ref().and_then(|variables| variables.count(name));
-    let (Some(persisted), Some(written)) = (persisted, facts.now.configuration.number(name)) else {
-        return Verdict::unknown("the running values");
-    };
-    if persisted.value == written.value {
-        return Verdict::fine("persisted and written sizes agree");
+    let persisted = facts.now.persisted.as_ref()?.count(name)?;
+    let written = facts.now.configuration.number(name)?;
+    let running = facts.now.variables.count(name);
+    let persisted_runs = running.as_ref().is_some_and(|running| {
+        same(facts, name, &running.value.to_string(), &persisted.value.to_string())
+    });
+    if persisted.value == written.value || persisted_runs {
+        return None;
     }
-    Finding::new(
-        "settings-drift",
-        Severity::Warning,
-        format!(
-            "the persisted size {} wins over the option file's {}",
-            words::bytes(persisted.value),
-            words::bytes(written.value)
-        ),
+    Some(
+        Finding::new(
+            "settings-drift",
+            Severity::Warning,
+            format!(
+                "the persisted size {} wins over the option file's {}",
+                words::bytes(persisted.value),
+                words::bytes(written.value)
+            ),
+        )
+        .because(
+            "mysqld-auto.cnf is read last. Near 8.0.14 a persisted size below 1 GB with several \
+             instances keeps the server from starting at all (bug 94065).",
+        )
+        .with("persisted_bytes", "bytes", Some(&persisted))
+        .with("option_file_bytes", "bytes", Some(&written))
+        .with("pool_size_bytes", "bytes", running.as_ref())
+        .act("keep one of the two\nRESET PERSIST innodb_buffer_pool_size;")
+        .found(),
     )
-    .because(
-        "mysqld-auto.cnf is read last. Near 8.0.14 a persisted size below 1 GB with several \
-         instances keeps the server from starting at all (bug 94065).",
+}
+
+/// A running pool many times smaller than the one that is written: a slip of units in a `SET`.
+fn much_larger_written(facts: &Facts<'_>) -> Option<Verdict> {
+    let name = "innodb_buffer_pool_size";
+    let running = facts.now.variables.count(name)?;
+    let written = facts.now.configuration.number(name)?;
+    let resizing = facts.now.status.count("innodb_buffer_pool_resize_status_code");
+    if running.value >= written.value / 16 || resizing.is_some_and(|code| code.value > 0) {
+        return None;
+    }
+    Some(
+        Finding::new(
+            "settings-drift",
+            Severity::Warning,
+            format!(
+                "{} runs where {} is written: a slip of units?",
+                words::bytes(running.value),
+                words::bytes(written.value)
+            ),
+        )
+        .because("SET takes bytes and no suffix, so 6000000 is not 6 GB.")
+        .with("pool_size_bytes", "bytes", Some(&running))
+        .with("option_file_bytes", "bytes", Some(&written))
+        .act(format!(
+            "if what is written is meant\n{}",
+            crate::rules::size::set_size(facts, written.value)
+        ))
+        .found(),
     )
-    .with("persisted_bytes", "bytes", Some(&persisted))
-    .with("option_file_bytes", "bytes", Some(&written))
-    .act("keep one of the two\nRESET PERSIST innodb_buffer_pool_size;")
-    .found()
 }
 
 /// A restart would make a writable server read-only.

@@ -166,10 +166,12 @@ pub(super) fn instances_too_many(facts: &Facts<'_>) -> Verdict {
             words::bytes(size.value)
         ),
     )
-    .because(
+    .because(if dangerous {
+        "Below 20 MB an instance of this server can run out of free pages and hang (lp 1651657)."
+    } else {
         "Every instance keeps its own reserve of free pages and its own list, and a hot table may \
-         sit in one of them.",
-    )
+         sit in one of them."
+    })
     .with("instances", "instances", Some(instances))
     .with("pool_size_bytes", "bytes", Some(size))
     .with_item(EvidenceItem::new("instance_size_bytes", "bytes", each, "pool size / instances"))

@@ -28,7 +28,9 @@ pub(super) fn host_swapping(facts: &Facts<'_>) -> Verdict {
         swapped_ratio.filter(|_| moving).and_then(|ratio| SERVER_SWAPPED.judge(ratio));
     let Some(severity) = rate_severity.max(share_severity) else {
         return match (swap_in, swapped) {
-            (None, None) => Verdict::unknown("swap-ins over time"),
+            (None, None) => {
+                in_swap_once(facts, host).unwrap_or_else(|| Verdict::unknown("swap-ins over time"))
+            }
             _ => Verdict::fine(calm(host)),
         };
     };
@@ -61,6 +63,38 @@ pub(super) fn host_swapping(facts: &Facts<'_>) -> Verdict {
         .with("pool_size_bytes", "bytes", facts.pool.size_bytes.as_ref())
         .act(swap_action(facts, host))
         .found()
+}
+
+/// Much of memory is in swap at the one moment we have; whether it moves is not known.
+fn in_swap_once(facts: &Facts<'_>, host: &Host) -> Option<Verdict> {
+    let (total, free) = (host.swap_total_bytes.as_ref()?, host.swap_free_bytes.as_ref()?);
+    let (ram, available) = (host.ram_bytes.as_ref()?, host.available_bytes.as_ref()?);
+    let used = total.value.saturating_sub(free.value);
+    if used < ram.value / 20 {
+        return None;
+    }
+    let roomy = available.value > ram.value / 10;
+    let action = if roomy {
+        "look again over time on the host. Where memory is available while swap fills, and the \
+         machine has several NUMA nodes, the pool has filled one of them: innodb_numa_interleave \
+         spreads it\n$ numactl --hardware"
+    } else {
+        "look again over time on the host\n$ vmstat 1 10"
+    };
+    Some(
+        Finding::new(
+            "host-swapping",
+            Severity::Notice,
+            format!("{} is in swap; one look cannot tell whether it moves", words::bytes(used)),
+        )
+        .because("Swapped long ago it does no harm; fetched back while queries wait it does.")
+        .with("swap_total_bytes", "bytes", Some(total))
+        .with("swap_free_bytes", "bytes", Some(free))
+        .with("available_bytes", "bytes", Some(available))
+        .with("pool_size_bytes", "bytes", facts.pool.size_bytes.as_ref())
+        .act(action)
+        .found(),
+    )
 }
 
 fn calm(host: &Host) -> String {

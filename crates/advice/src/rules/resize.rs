@@ -6,6 +6,7 @@ use innopool_target::{Fact, Flavor};
 
 use crate::facts::Facts;
 use crate::finding::{EvidenceItem, Finding, Severity, Verdict};
+use crate::growth::{Growth, grow};
 use crate::read_cost::ReadCost;
 use crate::words;
 
@@ -205,7 +206,10 @@ fn ceiling(facts: &Facts<'_>) -> Option<Verdict> {
     if !needs_growth && !wanted_more {
         return Some(Verdict::fine("the pool is at its ceiling, and needs no more"));
     }
-    let twice = size.value.saturating_mul(2).to_string();
+    let wanted = match grow(facts, size.value) {
+        Growth::To { bytes, .. } => bytes,
+        Growth::NoRoom { .. } => size.value.saturating_mul(2),
+    };
     Some(
         Finding::new(
             "resize-refused",
@@ -220,7 +224,7 @@ fn ceiling(facts: &Facts<'_>) -> Option<Verdict> {
         .with("pool_size_bytes", "bytes", Some(size))
         .act(format!(
             "raise the ceiling at the next restart\n{}",
-            facts.dialect.set_for_restart("innodb_buffer_pool_size_max", &twice)
+            facts.dialect.set_for_restart("innodb_buffer_pool_size_max", &wanted.to_string())
         ))
         .found(),
     )

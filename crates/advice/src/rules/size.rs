@@ -39,20 +39,28 @@ pub(super) fn pool_too_small(facts: &Facts<'_>) -> Verdict {
     let Some(cost) = ReadCost::of(facts) else {
         return Verdict::unknown("reads from disk: no counters over time and no hit rate");
     };
-    let severity = match (cost.severity(), &cost, facts.basis) {
+    if is_since_start(facts, &cost)
+        && facts.now.uptime_seconds().is_none_or(|uptime| uptime.value < 3600)
+    {
+        return Verdict::unknown("reads over time: the counters are of a start not an hour ago");
+    }
+    let severity = match (cost.severity(), is_since_start(facts, &cost)) {
         // Averages since start-up include every cold hour: never beyond doubt.
-        (Some(_), ReadCost::HitPerMille(hits), Basis::SinceStart)
-            if Some(&hits.source) != facts.pool.printed_hit_rate.as_ref().map(|f| &f.source) =>
-        {
-            Severity::Warning
-        }
-        (Some(severity), _, _) => severity,
-        (None, _, _) => match turnover_of_tiny_pool(facts, size) {
+        (Some(_), true) => Severity::Warning,
+        (Some(severity), false) => severity,
+        (None, _) => match turnover_of_tiny_pool(facts, size) {
             Some(turnover) => return tiny_pool(facts, size, turnover),
             None => return Verdict::fine(margin(&cost)),
         },
     };
     too_small(facts, size, &cost, severity).found()
+}
+
+/// True when all that is known is the ratio of counters since the start.
+fn is_since_start(facts: &Facts<'_>, cost: &ReadCost) -> bool {
+    let ReadCost::HitPerMille(hits) = cost else { return false };
+    let printed = facts.pool.printed_hit_rate.as_ref().map(|fact| &fact.source);
+    facts.basis == Basis::SinceStart && Some(&hits.source) != printed
 }
 
 fn margin(cost: &ReadCost) -> String {
@@ -177,9 +185,10 @@ pub(super) fn set_size(facts: &Facts<'_>, bytes: u64) -> String {
     let name = "innodb_buffer_pool_size";
     let ceiling = facts.now.variables.count("innodb_buffer_pool_size_max");
     if ceiling.as_ref().is_some_and(|ceiling| ceiling.value > 0 && ceiling.value < bytes) {
+        let file = dialect.file_of(name);
         return format!(
-            "this server ignores sizes above innodb_buffer_pool_size_max, so at the next restart:\n{}",
-            dialect.set_for_restart(name, &bytes.to_string())
+            "this server ignores sizes above innodb_buffer_pool_size_max, so in {file}:\n\
+             innodb_buffer_pool_size_max = {bytes}\n{name} = {bytes}\nthen restart the server"
         );
     }
     if !dialect.can_resize() && facts.server().flavor != Flavor::Unknown {
@@ -244,7 +253,7 @@ pub(super) fn pool_default_size(facts: &Facts<'_>) -> Verdict {
             words::bytes(DEFAULT_SIZE_BYTES),
             words::bytes(bytes)
         ),
-        None => format!("{} is the default: nobody chose it", words::bytes(DEFAULT_SIZE_BYTES)),
+        None => format!("{} is the size a server starts with", words::bytes(DEFAULT_SIZE_BYTES)),
     };
     let action = if severity == Severity::Notice {
         "nothing now: it holds what is asked for. Choose a size before the data grows".to_owned()
@@ -287,7 +296,10 @@ pub(super) fn pool_larger_than_data(facts: &Facts<'_>) -> Verdict {
     };
     let free_share = spare as f64 / total.value.max(1) as f64;
     if size.value < GIB || FREE_SHARE.judge(free_share).is_none() {
-        return Verdict::fine(format!("{} of the pool is free", words::percent(free_share)));
+        return Verdict::fine(format!(
+            "{} of the pool is free beyond the page cleaner's reserve",
+            words::percent(free_share)
+        ));
     }
     let data = facts.data_bytes();
     let ratio = data.map(|data| size.value as f64 / data.max(1) as f64);

@@ -141,6 +141,17 @@ pub(super) fn warmup_failed(facts: &Facts<'_>) -> Verdict {
         .act("write a dump while the server runs\nSET GLOBAL innodb_buffer_pool_dump_now = ON;")
         .found();
     }
+    if let Some(state) = facts.load_state().filter(|state| state.value == LoadState::Aborted) {
+        return Finding::new(
+            "warmup-failed",
+            Severity::Notice,
+            "the warm-up load was aborted: by a person, a resize or a shutdown",
+        )
+        .because("What it had not read by then is read when somebody asks for it.")
+        .with_item(EvidenceItem::new("load_status", "", "aborted", state.source.to_string()))
+        .act("run it again\nSET GLOBAL innodb_buffer_pool_load_now = ON;")
+        .found();
+    }
     let empty = facts.load_state().filter(|s| matches!(s.value, LoadState::CompletedEmpty));
     match empty {
         Some(state) => Finding::new(
@@ -314,12 +325,18 @@ fn raise_io_capacity(facts: &Facts<'_>, pages: u64) -> String {
     lines.push(format!("SET GLOBAL innodb_io_capacity = {wanted};"));
     if let Some(now) = now {
         lines.push(format!("and back afterwards\nSET GLOBAL innodb_io_capacity = {};", now.value));
+        if max > 0 && max < wanted {
+            lines.push(format!("SET GLOBAL innodb_io_capacity_max = {max};"));
+        }
     }
     lines.join("\n")
 }
 
 /// A shutdown now would replace a fuller dump by an emptier one.
 pub(super) fn dump_at_risk(facts: &Facts<'_>) -> Verdict {
+    if let Some(verdict) = failed_dump(facts).or_else(|| hasty_dump(facts)) {
+        return verdict;
+    }
     let Some(dump) = facts.now.setting_flag("innodb_buffer_pool_dump_at_shutdown") else {
         return Verdict::unknown("innodb_buffer_pool_dump_at_shutdown");
     };
@@ -375,6 +392,73 @@ pub(super) fn dump_at_risk(facts: &Facts<'_>) -> Verdict {
         .with("pages_dumped_now", "pages", would.as_ref())
         .act(lines.join("\n"))
         .found()
+}
+
+/// The last dump did not succeed, so the next start has an old one or none.
+fn failed_dump(facts: &Facts<'_>) -> Option<Verdict> {
+    let words = facts.now.status.text("innodb_buffer_pool_dump_status")?;
+    if !words.value.starts_with("Cannot ") {
+        return None;
+    }
+    Some(
+        Finding::new(
+            "dump-at-risk",
+            Severity::Warning,
+            format!("the last dump failed: {}", words.value),
+        )
+        .because("The next start loads an older dump, or none at all.")
+        .with("dump_status", "", Some(words))
+        .act("mend the reason, then dump again\nSET GLOBAL innodb_buffer_pool_dump_now = ON;")
+        .found(),
+    )
+}
+
+/// Writing the page ids of 4 GB takes longer than this (1 s for 200 GB was measured).
+const DUMP_SECONDS_PER_4_GB: f64 = 0.001;
+
+/// A dump that was over too soon to hold much of so large a pool, by the error log's clock.
+fn hasty_dump(facts: &Facts<'_>) -> Option<Verdict> {
+    let events = &facts.now.log_events;
+    let end = events.iter().rposition(|event| event.kind == LogEventKind::DumpCompleted)?;
+    let start = events
+        .get(..end)?
+        .iter()
+        .rposition(|event| matches!(event.kind, LogEventKind::DumpStarted { .. }))?;
+    let clock = |index: usize| seconds_of_day(events.get(index)?.logged_at.as_deref()?);
+    let took = clock(end)? - clock(start)?;
+    let size = facts.pool.size_bytes.as_ref()?;
+    let least = size.value as f64 / (4_u64 << 30) as f64 * DUMP_SECONDS_PER_4_GB;
+    if took < 0.0 || took >= least {
+        return None;
+    }
+    Some(
+        Finding::new(
+            "dump-at-risk",
+            Severity::Notice,
+            format!(
+                "the last dump took {}: little of {} can be in it",
+                words::duration(took),
+                words::bytes(size.value)
+            ),
+        )
+        .because("The server was stopped before its pool was warm, and the dump it had is gone.")
+        .with("pool_size_bytes", "bytes", Some(size))
+        .with_item(EvidenceItem::new("dump_seconds", "seconds", took, "times in the error log"))
+        .act("dump again once the pool is warm\nSET GLOBAL innodb_buffer_pool_dump_now = ON;")
+        .found(),
+    )
+}
+
+/// The seconds since midnight in a time such as `2023-04-16T10:11:12.345678Z`.
+fn seconds_of_day(time: &str) -> Option<f64> {
+    let clock = time.split(['T', ' ']).find(|part| part.matches(':').count() == 2)?;
+    let mut parts = clock.splitn(3, ':');
+    let hours: f64 = parts.next()?.parse().ok()?;
+    let minutes: f64 = parts.next()?.parse().ok()?;
+    let rest = parts.next()?;
+    let end = rest.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(rest.len());
+    let seconds: f64 = rest.get(..end)?.parse().ok()?;
+    Some(hours * 3600.0 + minutes * 60.0 + seconds)
 }
 
 /// Pages a dump now would have, where that is well below what the file holds.

@@ -4,7 +4,7 @@ use innopool_target::log_events::LogEventKind;
 use innopool_target::{Fact, Flavor};
 
 use crate::facts::Facts;
-use crate::finding::{EvidenceItem, Finding, Severity, Verdict, computed};
+use crate::finding::{EvidenceItem, Finding, Severity, Verdict};
 use crate::redo;
 use crate::thresholds::{
     CHECKPOINT_AGE, DIRTY_SHARE, DIRTY_SHARE_ONCE, FLUSH_TO_IO_CAPACITY, FREE_WAITS,
@@ -23,7 +23,8 @@ const PENDING_LRU_WRITES: u64 = 32;
 
 /// Threads wait for the page cleaner.
 pub(super) fn flush_behind(facts: &Facts<'_>) -> Verdict {
-    let waits = facts.watched().and_then(|interval| interval.free_waits_per_second.as_ref());
+    let waits = facts.rate(|interval| interval.free_waits_per_second.as_ref());
+    let waits = waits.as_ref();
     let pending = facts.now.innodb_status.as_ref().and_then(|text| {
         let pending = text.pool.as_ref()?.pending_lru_writes?;
         Some(Fact::new(pending, text.source("Pending writes: LRU")))
@@ -45,8 +46,9 @@ pub(super) fn flush_behind(facts: &Facts<'_>) -> Verdict {
     let summary = match (waits, &pending, &slow) {
         (Some(waits), _, _) if by_waits.is_some() => {
             format!(
-                "{} waits/s for a free frame: pages are not written ahead of need",
-                words::rate(waits.value)
+                "{} waits/s for a free frame {}: pages are not written ahead of need",
+                words::rate(waits.value),
+                facts.when()
             )
         }
         (_, Some(pending), _) if by_queue.is_some() => {
@@ -401,10 +403,7 @@ pub(super) fn double_buffering(facts: &Facts<'_>) -> Verdict {
     let (cached, fact) = match (&buffered, &method) {
         (Some(buffered), _) => (buffered.value, buffered.clone().map(|on| on.to_string())),
         (None, Some(method)) => (!is_direct(&method.value), method.clone()),
-        (None, None) => match default_method(facts) {
-            Some(method) => (!is_direct(&method.value), method),
-            None => return Verdict::unknown("innodb_flush_method"),
-        },
+        (None, None) => return Verdict::unknown("innodb_flush_method"),
     };
     if !cached {
         return Verdict::fine("data files bypass the page cache");
@@ -436,12 +435,4 @@ fn is_direct(method: &str) -> bool {
     method.starts_with("o_direct")
         || method.contains("unbuffered")
         || matches!(method.as_str(), "4" | "5")
-}
-
-/// The method in force where only an option file without it is known: MySQL before 8.4 used fsync.
-fn default_method(facts: &Facts<'_>) -> Option<Fact<String>> {
-    let server = facts.server();
-    let known = !facts.now.variables.is_empty() && server.version.is_some();
-    (known && server.flavor == Flavor::Mysql && server.below(8, 4, 0))
-        .then(|| Fact::new("fsync".to_owned(), computed("the default before MySQL 8.4")))
 }
