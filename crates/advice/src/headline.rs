@@ -11,9 +11,13 @@ pub(crate) fn of(facts: &Facts<'_>, report: &Report) -> String {
     let first = report.findings.iter().find(|finding| finding.severity > Severity::Notice);
     let mut text = match first.map(|finding| finding.code) {
         None => calm(facts, report),
-        Some("pool-too-small" | "pool-default-size") => {
+        Some("pool-too-small") => {
             let far = first.is_some_and(|finding| finding.severity == Severity::Critical);
             too_small(facts, far)
+        }
+        Some("pool-default-size") => {
+            "The pool still has the size a server starts with, and is read into all the time."
+                .to_owned()
         }
         Some("pool-over-memory-budget") => "The pool is larger than its memory allows.".to_owned(),
         Some("host-swapping") => {
@@ -62,10 +66,11 @@ fn others(report: &Report) -> String {
         more => format!("{more} {what}s"),
     };
     match (critical, warnings) {
-        (0, warnings) => format!(
+        (0, warnings) if size_is_fine(report) => format!(
             "The pool's size is not the trouble; {} beside it.",
             things(warnings, "warning")
         ),
+        (0, warnings) => format!("{}.", things(warnings, "warning")),
         (critical, 0) => format!("{}.", things(critical, "critical finding")),
         (critical, warnings) => {
             format!("{} and {}.", things(critical, "critical finding"), things(warnings, "warning"))
@@ -79,6 +84,7 @@ fn size_is_fine(report: &Report) -> bool {
     report.fine.iter().any(|fine| fine.code == "pool-too-small")
         && !found("pool-over-memory-budget")
         && !found("size-rounded")
+        && !found("cold-pool")
 }
 
 fn calm(facts: &Facts<'_>, report: &Report) -> String {
@@ -94,7 +100,9 @@ fn calm(facts: &Facts<'_>, report: &Report) -> String {
         .rate(|i| i.disk_reads_per_second.as_ref())
         .map(|rate| format!(": {} disk reads/s {}", words::rate(rate.value), facts.when()))
         .unwrap_or_default();
-    if size_is_fine(report) {
+    if report.findings.iter().any(|finding| finding.code == "cold-pool") {
+        format!("The {size} pool is still filling: too early to judge its size{reads}.")
+    } else if size_is_fine(report) {
         format!("The {size} pool is large enough{reads}.")
     } else {
         format!("Nothing urgent was found; whether {size} is enough the evidence does not tell.")

@@ -97,7 +97,12 @@ pub(super) fn settings_drift(facts: &Facts<'_>) -> Verdict {
 /// Lines of the option files that the next start refuses, or takes for something else.
 fn refused_lines(facts: &Facts<'_>) -> Option<Verdict> {
     let problems = &facts.now.configuration.problems;
-    let concerns_us = |problem: &&Problem| problem.fatal || problem.message.contains("innodb");
+    // A page that quotes an option file has sentences beside it: those are nobody's settings.
+    let is_option_file =
+        |problem: &Problem| [".cnf", ".ini"].iter().any(|end| problem.path.ends_with(end));
+    let concerns_us = |problem: &&Problem| {
+        problem.message.contains("innodb") || (problem.fatal && is_option_file(problem))
+    };
     let first = problems.iter().filter(concerns_us).max_by_key(|problem| problem.fatal)?;
     let (severity, summary) = if first.fatal {
         let summary = format!("the next start fails at {}:{}", first.path, first.line);

@@ -275,6 +275,11 @@ fn default_size_severity(facts: &Facts<'_>) -> Severity {
     if no_room || facts.nearly_full() != Some(true) {
         return Severity::Notice;
     }
+    let young = facts.watched().is_none()
+        && facts.now.uptime_seconds().is_some_and(|uptime| uptime.value < 3600);
+    if young {
+        return Severity::Notice;
+    }
     let busy = facts
         .rate(|i| i.disk_reads_per_second.as_ref())
         .is_some_and(|reads| READS_WORTH_A_LOOK.judge(reads.value).is_some());
