@@ -65,6 +65,12 @@ fn others(report: &Report) -> String {
         1 => format!("1 {what}"),
         more => format!("{more} {what}s"),
     };
+    if critical + warnings == 1
+        && !size_is_fine(report)
+        && let Some(first) = report.findings.first()
+    {
+        return sentence(&first.summary);
+    }
     match (critical, warnings) {
         (0, warnings) if size_is_fine(report) => format!(
             "The pool's size is not the trouble; {} beside it.",
@@ -76,6 +82,18 @@ fn others(report: &Report) -> String {
             format!("{} and {}.", things(critical, "critical finding"), things(warnings, "warning"))
         }
     }
+}
+
+/// A summary as a sentence of its own.
+fn sentence(summary: &str) -> String {
+    let mut text = summary.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    if !text.ends_with(['.', '?', '!']) {
+        text.push('.');
+    }
+    text
 }
 
 /// True when the size was judged, and fits both the work and the memory.
