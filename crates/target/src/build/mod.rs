@@ -31,7 +31,8 @@ use crate::table::Table;
 pub fn observe(name: &str, documents: Vec<Document>, not_read: Vec<NotRead>) -> Observation {
     let mut observation = Observation { name: name.to_owned(), not_read, ..Observation::default() };
     let documents = documents.into_iter().flat_map(expand_exporter);
-    for documents in moments::sort(documents.collect()) {
+    let moments = moments::sort(documents.collect(), &mut observation.not_read);
+    for documents in moments {
         let mut moment = Moment::default();
         moment.fold(documents);
         let mut evidence = moment.evidence;

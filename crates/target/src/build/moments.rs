@@ -9,8 +9,12 @@ use crate::observation::{Content, Document};
 use crate::provenance::NotRead;
 use crate::table::{Table, parse_count};
 
-/// Sorts documents into moments, oldest first. Within a moment they keep their order.
-pub(super) fn sort(documents: Vec<Document>) -> Vec<Vec<Document>> {
+/// More moments tell no more than these, and each is as large as all that is known of a server.
+const MOMENTS_MAX: usize = 1000;
+
+/// Sorts documents into moments, oldest first. Within a moment they keep their order. What had to
+/// be decided or left out is added to `not_read`.
+pub(super) fn sort(documents: Vec<Document>, not_read: &mut Vec<NotRead>) -> Vec<Vec<Document>> {
     let mut numbered: BTreeMap<usize, Vec<Document>> = BTreeMap::new();
     for document in documents {
         numbered.entry(document.moment).or_default().push(document);
@@ -38,6 +42,13 @@ pub(super) fn sort(documents: Vec<Document>) -> Vec<Vec<Document>> {
             let time = |moment: &[Document]| taken(moment).unwrap_or_default();
             time(a).total_cmp(&time(b))
         });
+    }
+    if let Some(left_out) = moments.len().checked_sub(MOMENTS_MAX).filter(|count| *count > 0) {
+        moments.drain(1..=left_out);
+        not_read.push(NotRead::new(
+            format!("{left_out} moments between the first and the newest"),
+            format!("there are more than {MOMENTS_MAX}"),
+        ));
     }
     match moments.last_mut() {
         Some(last) => last.extend(loose),

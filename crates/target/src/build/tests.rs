@@ -636,3 +636,15 @@ proptest! {
         prop_assert!(ordered);
     }
 }
+
+#[test]
+fn of_countless_moments_the_first_and_the_newest_stay() {
+    let documents =
+        (0..1500).map(|at| document(at, "innodb.txt", status(&(at + 1).to_string(), "7")));
+    let observation = look(documents.collect());
+    let uptime = |at: usize| observation.moments[at].uptime_seconds().unwrap().value;
+    assert_eq!(observation.moments.len(), 1000);
+    assert_eq!((uptime(0), uptime(1), uptime(999)), (1, 502, 1500));
+    assert_eq!(observation.not_read.len(), 1, "{:?}", observation.not_read);
+    assert!(observation.not_read[0].what.starts_with("500 moments"), "{:?}", observation.not_read);
+}
