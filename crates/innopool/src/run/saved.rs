@@ -13,7 +13,7 @@ use crate::exit::Failure;
 use crate::terminal;
 
 /// Larger files are not evidence, and would fill this machine's memory.
-const FILE_BYTES_MAX: u64 = 512 << 20;
+const FILE_BYTES_MAX: u64 = 128 << 20;
 
 /// Reads files and directories; `-` is stdin.
 ///
@@ -78,8 +78,8 @@ impl Saved {
             .map_err(|error| cannot_read(place, &error))?;
         if bytes.len() as u64 > FILE_BYTES_MAX {
             return Err(Failure::could_not(format!(
-                "{place} is larger than 512 MB; give the part of it that matters (the end of an \
-                 error log: tail -c 100M)"
+                "{place} is larger than 128 MB: cut out the part that matters (the newest of a log: \
+                 tail -c 100M)"
             )));
         }
         match read::read_file(&bytes, place) {
