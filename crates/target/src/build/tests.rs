@@ -284,6 +284,27 @@ fn pasted_listings_are_moments_in_order_of_uptime() {
     assert_eq!(observation.moments[0].server.version, Some(Version::new(5, 7, 44)));
     let interval = observation.interval().unwrap();
     assert!((interval.disk_reads_per_second.unwrap().value - 10.0).abs() < 1e-9);
+    assert_eq!(observation.not_read.len(), 1);
+    let why = &observation.not_read[0].why;
+    assert!(why.contains("in order of Uptime: before.txt before after.txt;"), "{why}");
+}
+
+#[test]
+fn files_keep_their_order_where_no_order_lets_everything_grow() {
+    // The server restarted in between: more was counted since than before.
+    let observation = look(vec![
+        document(0, "before.txt", status("4000", "900")),
+        document(0, "after.txt", status("60", "1200")),
+    ]);
+    assert_eq!(observation.moments[0].uptime_seconds().unwrap().value, 4000);
+    assert!(observation.interval().unwrap().restarted);
+    // Not one server's life in either order: the counter that fell is named.
+    let observation = look(vec![
+        document(0, "a.txt", status("60", "1200")),
+        document(0, "b.txt", status("4000", "900")),
+    ]);
+    assert_eq!(observation.latest().uptime_seconds().unwrap().value, 4000);
+    assert!(!observation.interval().unwrap().went_backwards.is_empty());
     assert_eq!(observation.not_read, []);
 }
 
