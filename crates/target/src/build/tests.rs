@@ -669,3 +669,27 @@ fn of_countless_moments_the_first_and_the_newest_stay() {
     assert_eq!(observation.not_read.len(), 1, "{:?}", observation.not_read);
     assert!(observation.not_read[0].what.starts_with("500 moments"), "{:?}", observation.not_read);
 }
+
+#[test]
+fn what_no_server_can_have_is_left_out_and_named() {
+    let most = u64::MAX.to_string();
+    let observation = look(vec![
+        document(0, "s.txt", status(&most, "7")),
+        document(0, "v.txt", Content::Variables(pairs(&[&["innodb_buffer_pool_size", &most]]))),
+        document(
+            0,
+            "my.cnf",
+            Content::OptionFile(format!(
+                "[mysqld]\ninnodb_buffer_pool_size={most}\ninnodb_io_capacity=200\n"
+            )),
+        ),
+    ]);
+    let evidence = observation.latest();
+    assert_eq!(evidence.uptime_seconds(), None);
+    assert_eq!(evidence.setting_bytes("innodb_buffer_pool_size"), None);
+    assert_eq!(evidence.setting_bytes("innodb_io_capacity").unwrap().value, 200);
+    let whys: Vec<&str> = observation.not_read.iter().map(|entry| entry.why.as_str()).collect();
+    assert_eq!(whys.len(), 3, "{whys:?}");
+    assert_eq!(whys[0], "Uptime 18446744073709551615 is no possible value");
+    assert_eq!(observation.not_read[2].what, "innodb_buffer_pool_size of my.cnf:2");
+}
