@@ -31,19 +31,21 @@ use tables::{Kind, Listing, ListingKind, MOMENTS_MAX, Pair, grid_at, kind_of, pa
 
 /// A file in which nothing was recognised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{place}: nothing in this file is output that innopool reads. It reads, alone or mixed in one file:
+#[error("{place}: nothing in it is output that innopool reads")]
+pub struct Unrecognised {
+    /// The file.
+    pub place: String,
+}
+
+/// What a file may hold, in several lines for people.
+pub const READABLE: &str = "\
+innopool reads, alone or mixed in one file:
   SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS    mysql -e 'SHOW GLOBAL STATUS' > status.txt
   SHOW ENGINE INNODB STATUS                       mysql -e 'SHOW ENGINE INNODB STATUS\\G' > innodb.txt
   INFORMATION_SCHEMA.INNODB_BUFFER_POOL_STATS     mysql -e 'SELECT * FROM ...\\G' > pool.txt
   the page of mysqld_exporter                     curl -s http://HOST:9104/metrics > metrics.txt
   option files (with their [groups]), mysqld-auto.cnf, the error log, /proc/meminfo
-or let `innopool collect -o DIR` save all of it at once"
-)]
-pub struct Unrecognised {
-    /// The file.
-    pub place: String,
-}
+or let `innopool collect -o DIR` save all of it at once";
 
 /// Reads a file's bytes: UTF-8 with or without mark, or UTF-16 as Windows PowerShell writes it.
 ///
