@@ -402,6 +402,21 @@ fn help_is_on_stdout_and_shows_how_to_begin() {
 }
 
 #[test]
+fn the_example_of_the_readme_is_what_is_printed() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("status.txt"), PASTED_STATUS).unwrap();
+    let typed = "check --from status.txt --host-memory 32G";
+    let mut command = command(typed.split(' '));
+    command.current_dir(directory.path());
+    let run = run(command);
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    let (_, example) = readme.split_once(&format!("$ innopool {typed}\n")).unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    assert!(run.stdout.starts_with(example), "{example}\nis not the beginning of\n{}", run.stdout);
+}
+
+#[test]
 fn pasted_output_is_judged() {
     let args = ["check", "--host-memory", "32G", "--format", "json", "--from", "-"];
     let run = innopool_reading(args, PASTED_STATUS);
