@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use innopool_target::live::Limits;
 use innopool_target::login::{
-    self, Layer, Login, LoginError, LoginPathFile, OptionFiles, Password,
+    self, Layer, Login, LoginError, LoginPathFile, OptionFiles, Password, TlsMode,
 };
 
 use crate::args::TargetArgs;
@@ -27,6 +27,11 @@ pub(crate) enum Target {
 /// What is wrong with the arguments or with an option file.
 pub(crate) fn resolve(args: &TargetArgs, environment: &Environment) -> Result<Target, Failure> {
     if !args.from.is_empty() {
+        if args.from.iter().any(|path| path.to_string_lossy().contains("://")) {
+            return Err(Failure::usage(
+                "--from takes files and directories; a URL is given without --from",
+            ));
+        }
         return Ok(Target::Saved(args.from.clone()));
     }
     let mut layers = vec![typed(args)?];
@@ -40,6 +45,14 @@ pub(crate) fn resolve(args: &TargetArgs, environment: &Environment) -> Result<Ta
     if resolved.ask_password {
         let password = prompt::password(&resolved.login.display_name())?;
         resolved.login.password = Some(password);
+    }
+    let tls = &resolved.login.tls;
+    if tls.mode >= TlsMode::VerifyCa && tls.ca.is_none() {
+        return Err(Failure::usage(format!(
+            "--ssl-mode={} needs --ssl-ca: the file with the authority that issued the server's \
+             certificate",
+            tls.mode
+        )));
     }
     let mut limits = Limits::default();
     if let Some(limit) = args.statement_timeout {
@@ -88,7 +101,7 @@ fn from_files(args: &TargetArgs, environment: &Environment) -> Result<Vec<Layer>
 fn typed(args: &TargetArgs) -> Result<Layer, Failure> {
     let mut layer = Layer {
         host: args.host.clone(),
-        port: args.port.filter(|port| *port != 0),
+        port: args.port,
         socket: args.socket.clone(),
         user: args.user.clone(),
         tls_ca: args.ssl_ca.clone(),

@@ -368,6 +368,12 @@ fn wrong_usage_is_64() {
         &["check", "--ssl-mode", "maybe"],
         &["check", "--password=tulip"],
         &["check", "--no-defaults", "--defaults-file", "x"],
+        &["check", "mysql://root:p@tulip/x@127.0.0.1:1"],
+        &["check", "mysql://db1", "--ssl-mode", "VERIFY_CA"],
+        &["check", "--from", "mysql://root:tulip@db1"],
+        &["check", "--from", "x", "-p"],
+        &["check", "--interval", "-5"],
+        &["check", "-P", "0"],
         &["collect"],
     ] {
         let run = innopool(args);
@@ -393,6 +399,21 @@ fn help_is_on_stdout_and_shows_how_to_begin() {
     for line in run.stdout.lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }
+}
+
+#[test]
+fn the_example_of_the_readme_is_what_is_printed() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("status.txt"), PASTED_STATUS).unwrap();
+    let typed = "check --from status.txt --host-memory 32G";
+    let mut command = command(typed.split(' '));
+    command.current_dir(directory.path());
+    let run = run(command);
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    let (_, example) = readme.split_once(&format!("$ innopool {typed}\n")).unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    assert!(run.stdout.starts_with(example), "{example}\nis not the beginning of\n{}", run.stdout);
 }
 
 #[test]
@@ -436,4 +457,49 @@ fn files_that_say_nothing_are_an_error() {
     for words in ["notes.txt", "SHOW GLOBAL STATUS", "SHOW ENGINE INNODB STATUS"] {
         assert!(run.stderr.contains(words), "{words}: {run:?}");
     }
+    let file = file.to_str().unwrap();
+    let first = format!("innopool: {file}: nothing in it is output that innopool reads");
+    assert_eq!(run.stderr.lines().next(), Some(first.as_str()));
+    let run = innopool(["check", "--from", file, file]);
+    assert_eq!(run.stderr.matches("SHOW ENGINE INNODB STATUS\\G").count(), 1, "{run:?}");
+    assert_eq!(run.stderr.matches("nothing in it").count(), 2, "{run:?}");
+}
+
+#[test]
+fn files_of_two_servers_are_not_mixed() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let old = write("old.txt", "Variable_name\tValue\nversion\t8.0.36\nserver_uuid\ta-1\n");
+    let new = write("new.txt", "Variable_name\tValue\nversion\t8.4.1\n");
+    let twin = write("twin.txt", "Variable_name\tValue\nversion\t8.0.36\nserver_uuid\tb-2\n");
+    let status = write("status.txt", PASTED_STATUS);
+    let check = |a: &str, b: &str| innopool(["check", "--fail-on", "never", "--from", a, b]);
+    check(&old, &new).assert_fails(2, &["old.txt", "new.txt", "two servers", "8.0.36 and 8.4.1"]);
+    check(&old, &twin).assert_fails(2, &["two servers", "server_uuid differs"]);
+    assert_eq!(check(&old, &status).code, Some(0));
+    assert_eq!(check(&new, &new).code, Some(0));
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no mkfifo here");
+        return;
+    }
+    innopool(["check", "--from", pipe.to_str().unwrap()])
+        .assert_fails(2, &["not a plain file", "--from -"]);
+}
+
+#[test]
+fn one_line_over_and_over_is_one_line() {
+    let text = "Innodb_buffer_pool_pages_total\t8192\n".repeat(20_000);
+    let run = innopool_reading(["check", "--format", "json", "--from", "-"], &text);
+    assert_eq!(run.json()["pool"]["pages_total"], 8192, "{run:?}");
 }

@@ -56,7 +56,18 @@ fn what_is_there_is_not_overwritten_unless_it_is_evidence() {
 }
 
 #[test]
+fn a_place_that_cannot_be_is_refused_before_the_look() {
+    let directory = tempfile::tempdir().unwrap();
+    let dir = directory.path().join("a/b");
+    // Nobody listens there, which is never found out.
+    let run = innopool(["collect", "mysql://127.0.0.1:1", "-o", dir.to_str().unwrap()]);
+    run.assert_fails(64, &["a does not exist: make it first"]);
+}
+
+#[test]
 fn saved_evidence_is_not_collected_again() {
+    let help = innopool(["collect", "--help"]).stdout;
+    assert!(!help.contains("--from <"), "{help}");
     innopool(["collect", "--from", "x", "-o", "y"]).assert_fails(64, &["innopool check --from"]);
 }
 

@@ -88,7 +88,7 @@ Examples:
 
 Exit codes:
   0 nothing at or above --fail-on, 1 something at or above it, 2 could not look,
-  4 stopped by Ctrl-C, 64 wrong usage";
+  4 stopped by Ctrl-C or SIGTERM, 64 wrong usage";
 
 /// Save what check reads, for later or for somebody else
 ///
@@ -96,7 +96,8 @@ Exit codes:
 /// at that time would have given. The files hold counters, settings and sizes: no statement texts,
 /// accounts, host names or passwords.
 #[derive(Debug, Args)]
-#[command(after_long_help = COLLECT_EXAMPLES)]
+// Saved evidence is not saved again; who tries is told so.
+#[command(after_long_help = COLLECT_EXAMPLES, mut_arg("from", |from| from.hide(true)))]
 pub(crate) struct CollectArgs {
     /// The directory to write to; it is made, or replaced where it holds such evidence already
     #[arg(short, long, value_name = "DIR")]
@@ -129,6 +130,7 @@ pub(crate) struct IntervalArgs {
         value_name = "SECONDS",
         value_parser = values::parse_interval,
         default_value = "10",
+        allow_hyphen_values = true,
         conflicts_with = "from"
     )]
     pub(crate) interval: Duration,

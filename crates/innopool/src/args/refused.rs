@@ -20,15 +20,22 @@ pub(crate) fn explain(error: &Error, words: &[OsString]) -> Refusal {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refusal::Asked(text),
+        // Names options and not what was typed after them.
+        ErrorKind::ArgumentConflict => Refusal::Wrong(after_error(&text)),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Refusal::Wrong(text),
         _ if words.iter().any(|word| may_be_secret(&word.to_string_lossy())) => {
             Refusal::Wrong(NOT_REPEATED.to_owned())
         }
-        _ => {
-            let text = text.strip_prefix("error: ").unwrap_or(&text);
-            Refusal::Wrong(format!("innopool: {text}"))
+        // The parsers of values say themselves what may be written.
+        ErrorKind::ValueValidation => {
+            Refusal::Wrong(after_error(text.lines().next().unwrap_or_default()) + "\n")
         }
+        _ => Refusal::Wrong(after_error(&text)),
     }
+}
+
+fn after_error(text: &str) -> String {
+    format!("innopool: {}", text.strip_prefix("error: ").unwrap_or(text))
 }
 
 const NOT_REPEATED: &str = "\
@@ -82,5 +89,23 @@ mod tests {
         assert!(said(&["innopool", "check", "--intervall", "5"]).contains("--interval"));
         assert!(said(&["innopool", "check", "--interval", "soon"]).contains("90s"));
         assert!(said(&["innopool", "chek"]).contains("check"));
+        let said = said(&["innopool", "check", "--from", "x", "-p"]);
+        assert!(said.contains("--from") && said.contains("--password"), "{said}");
+    }
+
+    #[test]
+    fn a_wrong_value_is_one_line_that_says_what_may_be_written() {
+        for (option, value, right) in [
+            ("--interval", "-5", "90s"),
+            ("--statement-timeout", "-1", "90s"),
+            ("--host-memory", "-1", "32G"),
+            ("-P", "abc", "from 1 to 65535"),
+            ("-P", "0", "from 1 to 65535"),
+            ("--port", "-1", "from 1 to 65535"),
+        ] {
+            let said = said(&["innopool", "check", option, value]);
+            assert_eq!(said.lines().count(), 1, "{said}");
+            assert!(said.contains(right) && said.contains(value), "{said}");
+        }
     }
 }

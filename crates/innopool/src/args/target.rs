@@ -33,7 +33,14 @@ pub(crate) struct TargetArgs {
     pub(crate) host: Option<String>,
 
     /// TCP port
-    #[arg(short = 'P', long, value_name = "PORT", conflicts_with = "from")]
+    #[arg(
+        short = 'P',
+        long,
+        value_name = "PORT",
+        value_parser = values::parse_port,
+        allow_hyphen_values = true,
+        conflicts_with = "from"
+    )]
     pub(crate) port: Option<u16>,
 
     /// Unix socket of a server on this machine
@@ -88,18 +95,23 @@ pub(crate) struct TargetArgs {
     pub(crate) ssl_key: Option<String>,
 
     /// Give up connecting after so long [default: 10]
-    #[arg(long, value_name = "SECONDS", value_parser = values::parse_limit, conflicts_with = "from")]
+    #[arg(long, value_name = "SECONDS", value_parser = values::parse_limit, allow_hyphen_values = true, conflicts_with = "from")]
     pub(crate) connect_timeout: Option<Duration>,
 
     /// Give up a statement after so long [default: 5]
-    #[arg(long, value_name = "SECONDS", value_parser = values::parse_limit, conflicts_with = "from")]
+    #[arg(long, value_name = "SECONDS", value_parser = values::parse_limit, allow_hyphen_values = true, conflicts_with = "from")]
     pub(crate) statement_timeout: Option<Duration>,
 
     /// Memory of the server's machine: 32G
     ///
     /// For a server on another machine, or saved evidence. Where the server runs here, innopool
     /// sees it.
-    #[arg(long, value_name = "BYTES", value_parser = values::parse_bytes)]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        value_parser = values::parse_bytes,
+        allow_hyphen_values = true
+    )]
     pub(crate) host_memory: Option<u64>,
 
     /// Leave out InnoDB's status text and pool statistics

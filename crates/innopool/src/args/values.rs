@@ -42,6 +42,17 @@ fn parse_span(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds_of_unit).map_err(|_| wrong())
 }
 
+/// Reads a TCP port.
+///
+/// # Errors
+/// What may be written.
+pub(super) fn parse_port(text: &str) -> Result<u16, String> {
+    match text.trim().parse() {
+        Ok(port) if port != 0 => Ok(port),
+        _ => Err("a port is a number from 1 to 65535".to_owned()),
+    }
+}
+
 /// Reads a size as the server and `free` print it: `34359738368`, `32G`, `31.3GiB`, `512 MB`.
 /// All units are binary, as the server's own are.
 ///
@@ -177,6 +188,15 @@ mod tests {
         }
         for text in ["", "32", "G", "-1G", "32X", "1.5.5G", "99999999P", "0"] {
             assert!(parse_bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ports() {
+        assert_eq!(parse_port("1"), Ok(1));
+        assert_eq!(parse_port("65535"), Ok(65_535));
+        for text in ["", "0", "-1", "65536", "abc", "3306x"] {
+            assert!(parse_port(text).is_err(), "{text}");
         }
     }
 

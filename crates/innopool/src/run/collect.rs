@@ -19,6 +19,7 @@ pub(crate) fn run(args: &CollectArgs, environment: &Environment) -> Result<Exit,
             "--from is saved evidence already: innopool check --from reads it as it is",
         ));
     };
+    collect::check_place(&args.output).map_err(failure)?;
     let options = look::Options {
         interval: args.interval.interval,
         skip_status_text: args.target.skip_status_text,
@@ -27,10 +28,7 @@ pub(crate) fn run(args: &CollectArgs, environment: &Environment) -> Result<Exit,
     let look = look::look(&login, limits, options)?;
     interrupt::leaves("the server was only read; the evidence is not saved whole");
     let written = collect::write(&args.output, &look.documents, &look.not_read, &look.name);
-    let files = written.map_err(|error| match error {
-        CollectError::NotOurs { .. } => Failure::usage(format!("--output: {error}")),
-        other => Failure::could_not(other.to_string()),
-    })?;
+    let files = written.map_err(failure)?;
     let dir = args.output.display();
     terminal::print(&format!(
         "Saved {} files in {dir}: counters, settings and sizes; no statement texts, accounts or \
@@ -38,4 +36,13 @@ pub(crate) fn run(args: &CollectArgs, environment: &Environment) -> Result<Exit,
         files.len()
     ))?;
     Ok(Exit::Done)
+}
+
+fn failure(error: CollectError) -> Failure {
+    match error {
+        CollectError::NotOurs { .. } | CollectError::NoParent(_) => {
+            Failure::usage(format!("--output: {error}"))
+        }
+        other => Failure::could_not(other.to_string()),
+    }
 }

@@ -9,6 +9,7 @@
 mod identity;
 mod inherit;
 mod moments;
+mod plausible;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -30,8 +31,12 @@ use crate::table::Table;
 /// give a value; where pasted files contradict each other, a `not_read` entry says so.
 pub fn observe(name: &str, documents: Vec<Document>, not_read: Vec<NotRead>) -> Observation {
     let mut observation = Observation { name: name.to_owned(), not_read, ..Observation::default() };
-    let documents = documents.into_iter().flat_map(expand_exporter);
-    for documents in moments::sort(documents.collect()) {
+    let mut documents: Vec<Document> = documents.into_iter().flat_map(expand_exporter).collect();
+    for document in &mut documents {
+        plausible::keep_possible(document, &mut observation.not_read);
+    }
+    let moments = moments::sort(documents, &mut observation.not_read);
+    for documents in moments {
         let mut moment = Moment::default();
         moment.fold(documents);
         let mut evidence = moment.evidence;

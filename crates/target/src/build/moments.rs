@@ -1,16 +1,22 @@
 //! Which documents belong to one moment, and in which order the moments were.
 //!
 //! A collector numbers its moments. A person who pastes two status listings does not: there, a
-//! second listing with another uptime is another moment, and the uptime gives the order.
+//! second listing with another uptime is another moment. The person's order of the files holds,
+//! unless only the order of the uptimes lets everything grow that must grow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::observation::{Content, Document};
 use crate::provenance::NotRead;
 use crate::table::{Table, parse_count};
 
-/// Sorts documents into moments, oldest first. Within a moment they keep their order.
-pub(super) fn sort(documents: Vec<Document>) -> Vec<Vec<Document>> {
+/// More moments tell no more than these, and each is as large as all that is known of a server.
+const MOMENTS_MAX: usize = 1000;
+
+/// Sorts documents into moments, oldest first. Within a moment they keep their order. What had to
+/// be decided or left out is added to `not_read`.
+pub(super) fn sort(documents: Vec<Document>, not_read: &mut Vec<NotRead>) -> Vec<Vec<Document>> {
+    let given = Given::of(&documents);
     let mut numbered: BTreeMap<usize, Vec<Document>> = BTreeMap::new();
     for document in documents {
         numbered.entry(document.moment).or_default().push(document);
@@ -18,19 +24,22 @@ pub(super) fn sort(documents: Vec<Document>) -> Vec<Vec<Document>> {
     let mut moments: Vec<Vec<Document>> = Vec::new();
     // Not a moment of their own: lists of what was missed, and samples, which carry their times.
     let mut loose = Vec::new();
-    let mut any_split = false;
+    let mut without_listing = Vec::new();
     for documents in numbered.into_values() {
         if documents.iter().all(|d| is_timeless(&d.content)) {
             loose.extend(documents);
         } else {
-            let parts = split(documents);
-            any_split |= parts.len() > 1;
+            let (parts, others) = split(documents);
             moments.extend(parts);
+            without_listing.extend(others);
         }
     }
-    if any_split {
-        // Several files with several listings each: their numbers say nothing of one another.
-        moments.sort_by_key(|moment| moment.iter().find_map(pasted_uptime));
+    if given.listings_of_several_files {
+        // Several files with listings: their numbers say nothing of one another.
+        given.order(&mut moments, not_read);
+    }
+    for document in without_listing {
+        given.place(document, &mut moments);
     }
     let times: Option<Vec<f64>> = moments.iter().map(|moment| taken(moment)).collect();
     if times.is_some() {
@@ -38,6 +47,13 @@ pub(super) fn sort(documents: Vec<Document>) -> Vec<Vec<Document>> {
             let time = |moment: &[Document]| taken(moment).unwrap_or_default();
             time(a).total_cmp(&time(b))
         });
+    }
+    if let Some(left_out) = moments.len().checked_sub(MOMENTS_MAX).filter(|count| *count > 0) {
+        moments.drain(1..=left_out);
+        not_read.push(NotRead::new(
+            format!("{left_out} moments between the first and the newest"),
+            format!("there are more than {MOMENTS_MAX}"),
+        ));
     }
     match moments.last_mut() {
         Some(last) => last.extend(loose),
@@ -63,36 +79,122 @@ fn is_timeless(content: &Content) -> bool {
     matches!(content, Content::NotRead(_) | Content::Gauges(_))
 }
 
-/// Splits the documents of one number where they hold status listings of several uptimes.
-fn split(documents: Vec<Document>) -> Vec<Vec<Document>> {
+/// Splits the documents of one number where they hold status listings of several uptimes. A
+/// document goes with the listing of its own file; those of files without one are given back apart.
+fn split(documents: Vec<Document>) -> (Vec<Vec<Document>>, Vec<Document>) {
     let mut uptimes: Vec<u64> = documents.iter().filter_map(pasted_uptime).collect();
     uptimes.sort_unstable();
     uptimes.dedup();
     if uptimes.len() < 2 {
-        return vec![documents];
+        return (vec![documents], Vec::new());
     }
-    // A document without uptime goes with the listing of its own file; else static ones to the
-    // first moment, from where later ones inherit, and the others to the last.
-    let last = uptimes.len() - 1;
-    let index = |uptime: u64| uptimes.binary_search(&uptime).unwrap_or(last);
-    let by_place: BTreeMap<String, usize> = documents
+    let by_place: BTreeMap<String, u64> = documents
         .iter()
-        .filter_map(|document| Some((document.place.clone(), index(pasted_uptime(document)?))))
+        .filter_map(|document| Some((document.place.clone(), pasted_uptime(document)?)))
         .collect();
     let mut moments: Vec<Vec<Document>> = uptimes.iter().map(|_| Vec::new()).collect();
+    let mut others = Vec::new();
     for document in documents {
-        let at = match pasted_uptime(&document) {
-            Some(uptime) => index(uptime),
-            None => by_place
-                .get(&document.place)
-                .copied()
-                .unwrap_or(if is_static(&document.content) { 0 } else { last }),
-        };
-        if let Some(moment) = moments.get_mut(at) {
-            moment.push(document);
+        let moment = pasted_uptime(&document)
+            .or_else(|| by_place.get(&document.place).copied())
+            .and_then(|uptime| moments.get_mut(uptimes.binary_search(&uptime).ok()?));
+        match moment {
+            Some(moment) => moment.push(document),
+            None => others.push(document),
         }
     }
-    moments
+    (moments, others)
+}
+
+/// The order in which the person gave the files.
+struct Given {
+    order: BTreeMap<String, usize>,
+    /// More than one of them holds a status listing without a time.
+    listings_of_several_files: bool,
+}
+
+impl Given {
+    fn of(documents: &[Document]) -> Self {
+        let mut order = BTreeMap::new();
+        let mut with_listing = BTreeSet::new();
+        for document in documents {
+            let next = order.len();
+            order.entry(document.place.clone()).or_insert(next);
+            if pasted_uptime(document).is_some() {
+                with_listing.insert(document.place.as_str());
+            }
+        }
+        let listings_of_several_files = with_listing.len() > 1;
+        Self { order, listings_of_several_files }
+    }
+
+    fn rank(&self, document: &Document) -> usize {
+        self.order.get(&document.place).copied().unwrap_or(usize::MAX)
+    }
+
+    /// Orders moments by the person's order, or by uptime where only that lets everything grow.
+    fn order(&self, moments: &mut [Vec<Document>], not_read: &mut Vec<NotRead>) {
+        moments.sort_by_key(|moment| {
+            let listing = listing_of(moment)?;
+            Some((self.rank(listing), listing.moment))
+        });
+        let by_uptime = |moment: &Vec<Document>| listing_of(moment).and_then(pasted_uptime);
+        let mut sorted: Vec<&Vec<Document>> = moments.iter().collect();
+        sorted.sort_by_key(|moment| by_uptime(moment));
+        if all_grow(moments.iter()) || !all_grow(sorted.iter().copied()) {
+            return;
+        }
+        let mut places: Vec<&str> =
+            sorted.iter().filter_map(|m| Some(listing_of(m)?.place.as_str())).collect();
+        places.dedup();
+        not_read.push(NotRead::new(
+            "the order of the files",
+            format!(
+                "taken in order of Uptime: {}; if the server restarted in between, give one file \
+                 only",
+                places.join(" before ")
+            ),
+        ));
+        moments.sort_by_key(by_uptime);
+    }
+
+    /// Adds a document without a listing of its own: what hardly changes to the first moment of its
+    /// number, from where later ones inherit, and the rest to the last.
+    fn place(&self, document: Document, moments: &mut [Vec<Document>]) {
+        let mut of_number = moments.iter_mut().filter(|moment| {
+            listing_of(moment).is_some_and(|listing| listing.moment == document.moment)
+        });
+        let moment =
+            if is_static(&document.content) { of_number.next() } else { of_number.next_back() };
+        if let Some(moment) = moment {
+            moment.push(document);
+            // Of two files that say the same thing the one given later still wins.
+            moment.sort_by_key(|document| self.rank(document));
+        }
+    }
+}
+
+/// The status listing without a time that makes these documents a moment.
+fn listing_of(moment: &[Document]) -> Option<&Document> {
+    moment.iter().find(|document| pasted_uptime(document).is_some())
+}
+
+/// True when neither the uptime nor a counter that only a restart sets back falls from one moment to
+/// the next.
+fn all_grow<'m>(moments: impl Iterator<Item = &'m Vec<Document>>) -> bool {
+    const GROWING: [&str; 3] =
+        ["uptime", "innodb_buffer_pool_read_requests", "innodb_buffer_pool_reads"];
+    let mut highest = [0; GROWING.len()];
+    for moment in moments {
+        for (name, highest) in GROWING.iter().zip(&mut highest) {
+            match moment.iter().find_map(|document| pasted_count(document, name)) {
+                Some(count) if count < *highest => return false,
+                Some(count) => *highest = count,
+                None => {}
+            }
+        }
+    }
+    true
 }
 
 /// What hardly changes between two moments, and is inherited by the later one.
@@ -114,6 +216,11 @@ fn is_static(content: &Content) -> bool {
 
 /// The uptime of a status listing whose time is unknown.
 fn pasted_uptime(document: &Document) -> Option<u64> {
+    pasted_count(document, "uptime")
+}
+
+/// A count in a status listing whose time is unknown.
+fn pasted_count(document: &Document, wanted: &str) -> Option<u64> {
     if document.taken_unix_seconds.is_some() {
         return None;
     }
@@ -121,7 +228,7 @@ fn pasted_uptime(document: &Document) -> Option<u64> {
         Content::Status(table) => table
             .rows
             .iter()
-            .find(|row| name_of(row).is_some_and(|name| name.eq_ignore_ascii_case("uptime")))
+            .find(|row| name_of(row).is_some_and(|name| name.eq_ignore_ascii_case(wanted)))
             .and_then(|row| parse_count(row.cells.get(1)?.as_deref()?)),
         _ => None,
     }

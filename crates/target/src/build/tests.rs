@@ -284,6 +284,27 @@ fn pasted_listings_are_moments_in_order_of_uptime() {
     assert_eq!(observation.moments[0].server.version, Some(Version::new(5, 7, 44)));
     let interval = observation.interval().unwrap();
     assert!((interval.disk_reads_per_second.unwrap().value - 10.0).abs() < 1e-9);
+    assert_eq!(observation.not_read.len(), 1);
+    let why = &observation.not_read[0].why;
+    assert!(why.contains("in order of Uptime: before.txt before after.txt;"), "{why}");
+}
+
+#[test]
+fn files_keep_their_order_where_no_order_lets_everything_grow() {
+    // The server restarted in between: more was counted since than before.
+    let observation = look(vec![
+        document(0, "before.txt", status("4000", "900")),
+        document(0, "after.txt", status("60", "1200")),
+    ]);
+    assert_eq!(observation.moments[0].uptime_seconds().unwrap().value, 4000);
+    assert!(observation.interval().unwrap().restarted);
+    // Not one server's life in either order: the counter that fell is named.
+    let observation = look(vec![
+        document(0, "a.txt", status("60", "1200")),
+        document(0, "b.txt", status("4000", "900")),
+    ]);
+    assert_eq!(observation.latest().uptime_seconds().unwrap().value, 4000);
+    assert!(!observation.interval().unwrap().went_backwards.is_empty());
     assert_eq!(observation.not_read, []);
 }
 
@@ -635,4 +656,40 @@ proptest! {
             .is_sorted_by(|a, b| a.taken_unix_seconds.total_cmp(&b.taken_unix_seconds).is_le());
         prop_assert!(ordered);
     }
+}
+
+#[test]
+fn of_countless_moments_the_first_and_the_newest_stay() {
+    let documents =
+        (0..1500).map(|at| document(at, "innodb.txt", status(&(at + 1).to_string(), "7")));
+    let observation = look(documents.collect());
+    let uptime = |at: usize| observation.moments[at].uptime_seconds().unwrap().value;
+    assert_eq!(observation.moments.len(), 1000);
+    assert_eq!((uptime(0), uptime(1), uptime(999)), (1, 502, 1500));
+    assert_eq!(observation.not_read.len(), 1, "{:?}", observation.not_read);
+    assert!(observation.not_read[0].what.starts_with("500 moments"), "{:?}", observation.not_read);
+}
+
+#[test]
+fn what_no_server_can_have_is_left_out_and_named() {
+    let most = u64::MAX.to_string();
+    let observation = look(vec![
+        document(0, "s.txt", status(&most, "7")),
+        document(0, "v.txt", Content::Variables(pairs(&[&["innodb_buffer_pool_size", &most]]))),
+        document(
+            0,
+            "my.cnf",
+            Content::OptionFile(format!(
+                "[mysqld]\ninnodb_buffer_pool_size={most}\ninnodb_io_capacity=200\n"
+            )),
+        ),
+    ]);
+    let evidence = observation.latest();
+    assert_eq!(evidence.uptime_seconds(), None);
+    assert_eq!(evidence.setting_bytes("innodb_buffer_pool_size"), None);
+    assert_eq!(evidence.setting_bytes("innodb_io_capacity").unwrap().value, 200);
+    let whys: Vec<&str> = observation.not_read.iter().map(|entry| entry.why.as_str()).collect();
+    assert_eq!(whys.len(), 3, "{whys:?}");
+    assert_eq!(whys[0], "Uptime 18446744073709551615 is no possible value");
+    assert_eq!(observation.not_read[2].what, "innodb_buffer_pool_size of my.cnf:2");
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::plausible;
 use crate::evidence::Evidence;
 use crate::observation::{Content, Document};
 use crate::option_file::Configuration;
@@ -99,7 +100,23 @@ pub(super) fn option_files(evidence: &mut Evidence, files: &[OptionFile]) {
     let mut seen = BTreeSet::new();
     configuration.files.retain(|path| seen.insert(path.clone()));
     configuration.keep_allowed();
+    keep_possible_settings(&mut configuration, &mut evidence.not_read);
     evidence.configuration = configuration;
+}
+
+/// Takes sizes no server can have out of the option files' settings.
+fn keep_possible_settings(configuration: &mut Configuration, not_read: &mut Vec<NotRead>) {
+    configuration.settings.retain(|setting| {
+        let value = setting.value.as_deref().unwrap_or_default();
+        let bytes = crate::option_file::parse_size(value);
+        let possible =
+            !bytes.is_ok_and(|bytes| !plausible::is_possible(&setting.name, &bytes.to_string()));
+        if !possible {
+            let place = format!("{}:{}", setting.path, setting.line);
+            not_read.push(plausible::impossible(&setting.name, value, &place));
+        }
+        possible
+    });
 }
 
 /// The files no other one includes; of files that only include each other, the first.

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::CollectError;
@@ -59,6 +59,9 @@ pub(super) fn target(dir: &Path) -> Result<Target, CollectError> {
         Some(parent) if parent != Path::new("") => parent.to_owned(),
         _ => PathBuf::from("."),
     };
+    if !parent.exists() {
+        return Err(CollectError::NoParent(parent));
+    }
     let replaces = exists && holds_evidence(&path)?;
     Ok(Target { path, parent, name, replaces })
 }
@@ -112,12 +115,10 @@ impl<'t> Staging<'t> {
                     return Ok(Self { target, path, finished: false });
                 }
                 // Left behind by a process of our number that was killed.
-                Err(error)
-                    if error.kind() == std::io::ErrorKind::AlreadyExists && attempt < ATTEMPTS =>
-                {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
                     attempt += 1;
                 }
-                Err(error) => return Err(CollectError::io("make", &path)(error)),
+                Err(error) => return Err(CollectError::io("make", &target.path)(error)),
             }
         }
     }
@@ -130,13 +131,19 @@ impl<'t> Staging<'t> {
             file.write_all(text.as_bytes())?;
             file.sync_all()
         };
-        write().map_err(CollectError::io("write", &path))
+        // The name people know it by.
+        write().map_err(CollectError::io("write", &self.target.path.join(name)))
     }
 
     /// Moves the directory to its place.
     pub(super) fn finish(mut self) -> Result<(), CollectError> {
         let Target { path, .. } = self.target;
-        let io = |error| CollectError::io("move evidence to", path)(error);
+        let io = |error: std::io::Error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => {
+                CollectError::Meanwhile(path.clone())
+            }
+            _ => CollectError::io("move evidence to", path)(error),
+        };
         if !self.target.replaces {
             // Onto an empty directory, or where there is none; fails if something came in between.
             fs::rename(&self.path, path).map_err(io)?;
@@ -151,7 +158,8 @@ impl<'t> Staging<'t> {
             return Err(io(error));
         }
         self.finished = true;
-        fs::remove_dir_all(&old).map_err(CollectError::io("remove", &old))
+        fs::remove_dir_all(&old)
+            .map_err(CollectError::io("remove all of the evidence that was before in", path))
     }
 }
 

@@ -54,6 +54,12 @@ pub enum CollectError {
         /// What is there.
         why: String,
     },
+    /// The directory to write into is not there.
+    #[error("{} does not exist: make it first", .0.display())]
+    NoParent(PathBuf),
+    /// Somebody else wrote to the same place at the same time.
+    #[error("another collect wrote {} meanwhile; this evidence was not saved", .0.display())]
+    Meanwhile(PathBuf),
     /// The operating system refused.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
@@ -71,6 +77,14 @@ impl CollectError {
         let path = path.to_owned();
         move |source| Self::Io { doing, path, source }
     }
+}
+
+/// Checks that evidence can be written to `dir`, before it costs anybody a look.
+///
+/// # Errors
+/// When `dir` holds anything but evidence of ours, or has no parent.
+pub fn check_place(dir: &Path) -> Result<(), CollectError> {
+    directory::target(dir).map(drop)
 }
 
 /// Writes evidence to the directory `dir`, which is made, or replaced when it holds nothing but

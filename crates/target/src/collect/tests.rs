@@ -5,8 +5,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
+use super::directory::{self, Staging};
 use super::reduce::reduce;
-use super::{CollectError, read, write};
+use super::{CollectError, MANIFEST, check_place, read, write};
 use crate::observation::{Content, Document};
 use crate::provenance::NotRead;
 use crate::table::{Row, Table};
@@ -106,7 +107,7 @@ fn other_directories_and_files_are_left_alone() {
     assert_eq!(fs::read_to_string(parent.path().join("file")).unwrap(), "mine");
     let missing = parent.path().join("no/such/parent");
     let error = write(&missing, &[], &[], "x").unwrap_err();
-    assert!(matches!(error, CollectError::Io { .. }), "{error}");
+    assert!(matches!(error, CollectError::NoParent(_)), "{error}");
 }
 
 #[test]
@@ -332,4 +333,28 @@ proptest! {
         write(&dir, &reduced, &missed, &name).unwrap();
         prop_assert_eq!(read(&dir).unwrap(), (name, reduced, missed));
     }
+}
+
+#[test]
+fn a_place_without_a_parent_is_named_before_anything_is_read() {
+    let scratch = tempfile::tempdir().unwrap();
+    let error = check_place(&scratch.path().join("a/b")).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        format!("{} does not exist: make it first", scratch.path().join("a").display())
+    );
+    check_place(&scratch.path().join("a")).unwrap();
+}
+
+#[test]
+fn two_at_once_do_not_mix() {
+    let scratch = tempfile::tempdir().unwrap();
+    let dir = scratch.path().join("db1");
+    let target = directory::target(&dir).unwrap();
+    let staging = Staging::begin(&target).unwrap();
+    staging.write(MANIFEST, "{}").unwrap();
+    write(&dir, &[], &[], "other").unwrap();
+    let error = staging.finish().unwrap_err().to_string();
+    assert!(error.contains("another collect wrote") && !error.contains(".new-"), "{error}");
+    assert_eq!(read(&dir).unwrap().0, "other");
 }

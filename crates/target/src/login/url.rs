@@ -17,6 +17,9 @@ pub fn parse_url(url: &str) -> Result<Layer, LoginError> {
     read(url).map_err(LoginError::Url)
 }
 
+const ENCODE: &str = "in a user name or password write %40 for '@', %2F for '/', %3F for '?', %23 \
+                      for '#' and %3A for ':'";
+
 fn read(url: &str) -> Result<Layer, String> {
     let (scheme, rest) = url
         .trim()
@@ -24,6 +27,13 @@ fn read(url: &str) -> Result<Layer, String> {
         .ok_or("it must begin with mysql://, as in mysql://user@host:3306")?;
     if !["mysql", "mariadb"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
         return Err("only mysql:// and mariadb:// are known".to_owned());
+    }
+    // Part of a password may stand where a host should: nothing of it may reach a name server.
+    if rest
+        .find(['/', '?', '#'])
+        .is_some_and(|end| rest.get(end..).is_some_and(|t| t.contains('@')))
+    {
+        return Err(format!("an '@' stands after a '/', '?' or '#'; {ENCODE}"));
     }
     let rest = rest.split('#').next().unwrap_or_default();
     let (before, query) = match rest.split_once('?') {
@@ -209,6 +219,10 @@ mod tests {
         for (url, said) in [
             ("ada:tulip@db1", "begin with mysql://"),
             ("postgres://ada:tulip@db1", "only mysql://"),
+            ("mysql://ada:x@tulip/y@db1:3306", "%40"),
+            ("mysql://ada:x@tulip?y@db1", "%3F"),
+            ("mysql://ada:x@tulip#y@db1", "%23"),
+            ("mysql://db1/?user=a@tulip", "%40"),
             ("mysql://ada:tulip/x@db1", "%2F"),
             ("mysql://ada:tulip?x@db1", "%2F"),
             ("mysql://ada:tulip@db1:x", "65535"),

@@ -27,23 +27,25 @@ use crate::observation::{Content, Document};
 use crate::table::{Row, Table};
 use configuration::{AutoFinder, option_file_at};
 use source::Lines;
-use tables::{Kind, Listing, ListingKind, Pair, grid_at, kind_of, pairs_in, to_absolute};
+use tables::{Kind, Listing, ListingKind, MOMENTS_MAX, Pair, grid_at, kind_of, pairs_in};
 
 /// A file in which nothing was recognised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{place}: nothing in this file is output that innopool reads. It reads, alone or mixed in one file:
+#[error("{place}: nothing in it is output that innopool reads")]
+pub struct Unrecognised {
+    /// The file.
+    pub place: String,
+}
+
+/// What a file may hold, in several lines for people.
+pub const READABLE: &str = "\
+innopool reads, alone or mixed in one file:
   SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS    mysql -e 'SHOW GLOBAL STATUS' > status.txt
   SHOW ENGINE INNODB STATUS                       mysql -e 'SHOW ENGINE INNODB STATUS\\G' > innodb.txt
   INFORMATION_SCHEMA.INNODB_BUFFER_POOL_STATS     mysql -e 'SELECT * FROM ...\\G' > pool.txt
   the page of mysqld_exporter                     curl -s http://HOST:9104/metrics > metrics.txt
   option files (with their [groups]), mysqld-auto.cnf, the error log, /proc/meminfo
-or let `innopool collect -o DIR` save all of it at once"
-)]
-pub struct Unrecognised {
-    /// The file.
-    pub place: String,
-}
+or let `innopool collect -o DIR` save all of it at once";
 
 /// Reads a file's bytes: UTF-8 with or without mark, or UTF-16 as Windows PowerShell writes it.
 ///
@@ -61,7 +63,8 @@ pub fn read_bytes(bytes: &[u8], place: &str) -> Vec<Document> {
 
 /// The documents in a text, in its order; empty when nothing is recognised.
 ///
-/// Repeated outputs of one kind are moments, counted from 0; the later blocks of
+/// Repeated outputs of one kind are moments, counted from 0 (of more than 1000 listings the first
+/// and the newest, which a [`Content::NotRead`] tells); the later blocks of
 /// `mysqladmin extended-status -r`, which are differences, come out as the status they lead to.
 pub fn read_text(text: &str, place: &str) -> Vec<Document> {
     let lines = Lines::new(text);
@@ -101,8 +104,8 @@ impl<'l, 't> Reader<'l, 't> {
             found: Vec::new(),
             option_files: Vec::new(),
             padding_left: lines.len().saturating_mul(4),
-            status: Listing::default(),
-            variables: Listing::default(),
+            status: Listing::new(ListingKind::Status),
+            variables: Listing::new(ListingKind::Variables),
             metrics: Table::new(["name", "count"]),
         }
     }
@@ -272,11 +275,30 @@ impl<'l, 't> Reader<'l, 't> {
         }
     }
 
+    /// Names the listings of which there were too many.
+    fn tell_left_out(&mut self, place: &str) {
+        let mut table = Table::new(["what", "why"]);
+        for (listing, what) in [(&self.status, "status"), (&self.variables, "variables")] {
+            match listing.left_out() {
+                0 => {}
+                left_out => table.push([
+                    Some(format!("{left_out} of the {what} listings of {place}")),
+                    Some(format!(
+                        "it holds more than {MOMENTS_MAX}; the first and the newest were read"
+                    )),
+                ]),
+            }
+        }
+        if !table.rows.is_empty() {
+            self.push(0, Content::NotRead(table));
+        }
+    }
+
     fn finish(mut self, place: &str) -> Vec<Document> {
-        let mut status = self.status.into_moments();
-        let mut tables: Vec<&mut Table> = status.iter_mut().map(|m| &mut m.table).collect();
-        to_absolute(&mut tables);
-        let listings = status
+        self.tell_left_out(place);
+        let listings = self
+            .status
+            .into_moments()
             .into_iter()
             .map(|moment| (moment, Content::Status as fn(Table) -> Content))
             .chain(

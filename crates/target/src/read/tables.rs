@@ -11,8 +11,9 @@ mod layout;
 mod listing;
 mod pairs;
 
-pub(crate) use differences::to_absolute;
 pub(crate) use kinds::{Kind, kind_of};
 pub(crate) use layout::grid_at;
-pub(crate) use listing::{Listing, ListingKind, Pair};
+pub(crate) use listing::{Listing, ListingKind, MOMENTS_MAX, Pair};
 pub(crate) use pairs::pairs_in;
+
+use differences::to_absolute;

@@ -326,3 +326,19 @@ fn nothing_is_seen_in_other_texts() {
         assert!(message.contains(part), "{message}");
     }
 }
+
+#[test]
+fn a_listing_repeated_without_headings_is_cut_where_it_begins_anew() {
+    let mut text = String::new();
+    for uptime in 0..4000 {
+        text.push_str(&format!(
+            "Innodb_page_size\t16384\nInnodb_pages_read\t7\nThreads_running\t1\nUptime\t{uptime}\n"
+        ));
+    }
+    let documents = read_text(&text, "p");
+    let tables: Vec<_> = documents.iter().filter(|d| kind(&d.content) == "status").collect();
+    assert_eq!(tables.len(), 1000);
+    assert!(tables.iter().all(|document| listing(&document.content).len() == 4));
+    let last = listing(&tables[999].content);
+    assert_eq!(last[3], row("Uptime", "3999", 16_000));
+}

@@ -173,6 +173,10 @@ fn named_value(raw: &str) -> Option<(&str, &str)> {
     plain.then_some((name, value.trim()))
 }
 
+/// From so many rows on, a listing without headings that begins anew is read as another one, so that
+/// memory stays small.
+const ROWS_BEFORE_REPEAT: usize = 10_000;
+
 fn tabbed(lines: &Lines<'_>, at: usize, until: usize) -> (Grid, usize) {
     let mut rows: Vec<(Vec<String>, usize)> = Vec::new();
     let mut columns = 0;
@@ -191,6 +195,11 @@ fn tabbed(lines: &Lines<'_>, at: usize, until: usize) -> (Grid, usize) {
             columns = cells.len();
         } else if cells.len() != columns || is_heading(&cells) {
             // Another result set begins.
+            break;
+        } else if rows.len() >= ROWS_BEFORE_REPEAT
+            && rows.first().is_some_and(|(first, _)| first.first() == cells.first())
+        {
+            // The same listing over and over: what was read so far is put away first.
             break;
         }
         rows.push((cells, line));
