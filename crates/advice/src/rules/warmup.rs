@@ -1,7 +1,7 @@
 //! Will the pool be warm after the next start, and is it warm after the last?
 
 use innopool_target::Fact;
-use innopool_target::load_status::LoadState;
+use innopool_target::load_status::{DumpState, LoadState};
 use innopool_target::log_events::LogEventKind;
 use innopool_target::pool::HitRate;
 
@@ -397,9 +397,7 @@ pub(super) fn dump_at_risk(facts: &Facts<'_>) -> Verdict {
 /// The last dump did not succeed, so the next start has an old one or none.
 fn failed_dump(facts: &Facts<'_>) -> Option<Verdict> {
     let words = facts.now.status.text("innodb_buffer_pool_dump_status")?;
-    if !words.value.starts_with("Cannot ") {
-        return None;
-    }
+    let DumpState::Failed(_) = DumpState::parse(&words.value) else { return None };
     Some(
         Finding::new(
             "dump-at-risk",
