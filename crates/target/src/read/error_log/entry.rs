@@ -63,13 +63,17 @@ fn head(raw: &str) -> &str {
 fn level(raw: &str) -> Option<(usize, &'static str)> {
     // Only the front of a line: a message may quote a level.
     let front = raw.char_indices().nth(200).map_or(raw, |(at, _)| raw.get(..at).unwrap_or(raw));
+    // Most lines of most files end here.
+    if !front.contains('[') {
+        return None;
+    }
     LEVELS.iter().filter_map(|level| front.find(level).map(|at| (at, *level))).min()
 }
 
 /// Takes lines apart into entries; lines that are not of a server's log are left out.
 pub(super) fn entries<'t>(lines: &[&'t str]) -> Vec<Entry<'t>> {
     let mut found = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
         let Some(mut entry) = entry(head(line)) else {
             continue;
         };

@@ -120,6 +120,9 @@ fn next(lines: &Lines<'_>, marks: &Marks, from: usize) -> Option<Region> {
 
 fn starts_at(lines: &Lines<'_>, at: usize) -> Option<Start> {
     let (raw, line) = (lines.raw(at), lines.tidy(at));
+    if line.is_empty() {
+        return None;
+    }
     let named = line.contains("innodb monitor output") || line.contains("buffer pool and memory");
     if named && raw.contains("\\n") {
         return Some(Start::Escaped);
