@@ -140,8 +140,6 @@ fn every_file_is_of_the_kind_it_is() {
                 ("metrics", name) if name.starts_with('v') => &["variables"],
                 ("metrics", name) if name.starts_with("g04") => &["status"; 4],
                 ("metrics", _) => &["status"],
-                // A backup tool's output.
-                (_, name) if name.starts_with("e04") => &[],
                 _ => &["error log"],
             };
             assert_eq!(found, wanted, "{name}");

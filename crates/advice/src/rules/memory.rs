@@ -7,10 +7,13 @@ use innopool_target::log_events::LogEventKind;
 use crate::facts::Facts;
 use crate::finding::{EvidenceItem, Finding, Severity, Verdict};
 use crate::growth::round_to_unit;
-use crate::memory::POOL_OVERHEAD_RATIO;
+use crate::memory::{Budget, POOL_OVERHEAD_RATIO};
 use crate::rules::size::set_size;
 use crate::thresholds::{POOL_TO_BUDGET, POOL_TO_LIMIT, SERVER_SWAPPED, SWAP_IN};
 use crate::words;
+
+/// Less than a memory page a second is a leftover being picked up, in bytes.
+const ONE_PAGE_A_SECOND: f64 = 4096.0;
 
 /// The machine swaps, or the server's memory is swapped out.
 pub(super) fn host_swapping(facts: &Facts<'_>) -> Verdict {
@@ -23,7 +26,7 @@ pub(super) fn host_swapping(facts: &Facts<'_>) -> Verdict {
     let swapped_ratio = swapped.map(|fact| fact.value as f64 / size.max(1) as f64);
     let rate_severity = swap_in.and_then(|rate| SWAP_IN.judge(rate.value));
     // Swapped long ago and never asked for again is no trouble; swapped and being fetched is.
-    let moving = swap_in.is_none_or(|rate| rate.value > 0.0);
+    let moving = swap_in.is_none_or(|rate| rate.value >= ONE_PAGE_A_SECOND);
     let share_severity =
         swapped_ratio.filter(|_| moving).and_then(|ratio| SERVER_SWAPPED.judge(ratio));
     let Some(severity) = rate_severity.max(share_severity) else {
@@ -116,10 +119,7 @@ fn swap_action(facts: &Facts<'_>, host: &Host) -> String {
     }
     let size = facts.pool.size_bytes.as_ref().map_or(0, |fact| fact.value);
     match &facts.budget {
-        Some(budget) if budget.pool_bytes < size => format!(
-            "shrink the pool to its memory budget\n{}",
-            set_size(facts, round_to_unit(facts, budget.pool_bytes))
-        ),
+        Some(budget) if budget.pool_bytes < size => shrink(facts, budget, size),
         _ => {
             "the pool is within its budget: find what else uses the memory\n$ ps -eo rss,swap,comm \
               --sort=-rss | head"
@@ -195,13 +195,17 @@ pub(super) fn pool_over_memory_budget(facts: &Facts<'_>) -> Verdict {
     for term in &budget.terms {
         finding = finding.with_item(term.clone());
     }
+    finding.act(shrink(facts, budget, size.value)).found()
+}
+
+/// Down to the budget, where any pool fits in it.
+fn shrink(facts: &Facts<'_>, budget: &Budget, size_bytes: u64) -> String {
     let fits = round_to_unit(facts, budget.pool_bytes);
-    let action = if fits == 0 || fits >= size.value {
-        "no pool fits beside the rest of the server: give it more memory, or make room".to_owned()
-    } else {
-        format!("shrink the pool, outside busy hours\n{}", set_size(facts, fits))
-    };
-    finding.act(action).found()
+    if fits == 0 || fits >= size_bytes {
+        return "no pool fits beside the rest of the server: give it more memory, or make room"
+            .to_owned();
+    }
+    format!("shrink the pool to its memory budget, outside busy hours\n{}", set_size(facts, fits))
 }
 
 /// The error log ends with a pool that could not be had.

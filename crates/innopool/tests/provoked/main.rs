@@ -2,6 +2,7 @@
 //! action is typed. docs/findings.md lists which are driven from saved evidence instead, and why.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod cgroup;
 mod healthy;
 mod load;
 mod look;
