@@ -1,3 +1,5 @@
+//! Pasted output of every kind, and what is recognised in it.
+
 use super::*;
 
 fn kinds(documents: &[Document]) -> Vec<(&'static str, usize)> {
@@ -61,8 +63,8 @@ mysql> show global status;
 mysql> show engine innodb status\\G
 *************************** 1. row ***************************
   Type: InnoDB
-  Name: 
-Status: 
+  Name:
+Status:
 =====================================
 2026-03-04 05:06:07 0x7f INNODB MONITOR OUTPUT
 =====================================

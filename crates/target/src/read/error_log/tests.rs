@@ -1,3 +1,5 @@
+//! Messages of the error log, and the events that come of them.
+
 use super::*;
 use crate::log_events::LogEventKind as Kind;
 

@@ -1,3 +1,5 @@
+//! Status texts of many servers, their values, and what is kept of them.
+
 use super::*;
 use crate::pool::{HitRate, PoolBlock};
 
