@@ -121,7 +121,7 @@ fn dump(text: &str) -> Option<LogEventKind> {
 fn old_percona(text: &str) -> Option<LogEventKind> {
     let failed = || LogEventKind::LoadFailed { message: text.to_owned() };
     if text.starts_with("Restoring buffer pool pages from ") {
-        let file = text.rsplit(' ').next()?.to_owned();
+        let file = text.split_whitespace().next_back()?.to_owned();
         Some(LogEventKind::LoadStarted { file })
     } else if text.starts_with("Completed reading buffer pool pages") {
         Some(LogEventKind::LoadCompleted)
