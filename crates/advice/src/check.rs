@@ -63,9 +63,9 @@ fn pool(facts: &Facts<'_>) -> PoolReport {
     let rate = |of: fn(&innopool_target::Interval) -> Option<&Fact<f64>>| {
         facts.rate(of).map(|fact| fact.value)
     };
-    let read_cost_ratio = match ReadCost::of(facts) {
-        Some(ReadCost::Share(share)) => Some(share.value),
-        _ => None,
+    let (read_cost_ratio, read_cost_of) = match ReadCost::of(facts) {
+        Some(ReadCost::Share { ratio, of }) => (Some(ratio.value), Some(of.as_str())),
+        _ => (None, None),
     };
     PoolReport {
         size_bytes: value(&pool.size_bytes),
@@ -82,6 +82,7 @@ fn pool(facts: &Facts<'_>) -> PoolReport {
         hit_per_mille: crate::read_cost::hit_per_mille(facts).map(|fact| fact.value),
         read_latency_seconds: rate(|i| i.read_latency_seconds.as_ref()),
         read_cost_ratio,
+        read_cost_of,
         data_bytes: facts.data_bytes(),
     }
 }

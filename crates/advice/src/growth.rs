@@ -43,7 +43,9 @@ pub(crate) fn grow(facts: &Facts<'_>, size_bytes: u64) -> Growth {
         budget.pool_bytes.min(budget.limit.value / 4 * 3)
     };
     let target = wanted.unwrap_or(ceiling).min(ceiling);
-    let bytes = round_to_unit(facts, target);
+    // Up to a whole unit where that still fits, so that what is wanted is really covered.
+    let up = target.div_ceil(unit_bytes(facts)).saturating_mul(unit_bytes(facts));
+    let bytes = if up <= ceiling { up } else { round_to_unit(facts, target) };
     if bytes <= size_bytes.saturating_add(size_bytes / 20) {
         return Growth::NoRoom {
             reason: format!(

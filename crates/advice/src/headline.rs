@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::finding::Severity;
-use crate::read_cost::ReadCost;
+use crate::read_cost::{ReadCost, ShareOf};
 use crate::report::{Basis, Report};
 use crate::words;
 
@@ -39,11 +39,14 @@ fn too_small(facts: &Facts<'_>, far: bool) -> String {
         .map(|budget| format!(" on {} of memory", words::bytes(budget.limit.value)))
         .unwrap_or_default();
     let cost = match ReadCost::of(facts) {
-        Some(ReadCost::Share(share)) => {
+        Some(ReadCost::Share { ratio, of: ShareOf::StatementTime }) => {
             format!(
                 " Reading from disk takes {} of all statement time.",
-                words::percent(share.value)
+                words::percent(ratio.value)
             )
+        }
+        Some(ReadCost::Share { ratio, of: ShareOf::RunningThreads }) => {
+            format!(" Of the threads that run, {} wait for the disk.", words::percent(ratio.value))
         }
         Some(ReadCost::InFlight(reads)) => {
             format!(" At any moment {} requests wait for the disk.", words::rate(reads.value))

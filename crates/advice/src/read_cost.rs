@@ -15,11 +15,43 @@ use crate::thresholds::{
     MISS_PER_MILLE, PENDING_READS_ONCE, READ_COST, READS_IN_FLIGHT, READS_WORTH_A_LOOK,
 };
 
+/// What the cost of reads is a share of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ShareOf {
+    /// All time that statements took.
+    StatementTime,
+    /// The threads that ran, by samples.
+    RunningThreads,
+}
+
+impl ShareOf {
+    /// The word in JSON.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::StatementTime => "statement_time",
+            Self::RunningThreads => "running_threads",
+        }
+    }
+
+    /// The words on a page: "60 % of ...".
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::StatementTime => "statement time",
+            Self::RunningThreads => "running threads",
+        }
+    }
+}
+
 /// What reads cost, by the strongest measure that could be made.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ReadCost {
-    /// Share of statement time, 0 to 1.
-    Share(Fact<f64>),
+    /// Share of statement time, or of running threads where that is not accounted; 0 to 1.
+    Share {
+        /// The share.
+        ratio: Fact<f64>,
+        /// What it is a share of.
+        of: ShareOf,
+    },
     /// Average number of reads under way.
     InFlight(Fact<f64>),
     /// Reads pending at the one moment we have.
@@ -31,9 +63,10 @@ pub(crate) enum ReadCost {
 impl ReadCost {
     /// Measures the cost; `None` when nothing at all is known.
     pub(crate) fn of(facts: &Facts<'_>) -> Option<Self> {
+        let share = |of| move |ratio| Self::Share { ratio, of };
         share_of_statement_time(facts)
-            .or_else(|| share_of_running_threads(facts))
-            .map(Self::Share)
+            .map(share(ShareOf::StatementTime))
+            .or_else(|| share_of_running_threads(facts).map(share(ShareOf::RunningThreads)))
             .or_else(|| in_flight(facts).map(Self::InFlight))
             .or_else(|| pending_once(facts))
             .or_else(|| hit_per_mille(facts).map(Self::HitPerMille))
@@ -42,7 +75,7 @@ impl ReadCost {
     /// How bad it is.
     pub(crate) fn severity(&self) -> Option<Severity> {
         match self {
-            Self::Share(share) => READ_COST.judge(share.value),
+            Self::Share { ratio, .. } => READ_COST.judge(ratio.value),
             Self::InFlight(reads) => READS_IN_FLIGHT.judge(reads.value),
             Self::PendingOnce(reads) => PENDING_READS_ONCE.judge(reads.value as f64),
             Self::HitPerMille(hits) => {

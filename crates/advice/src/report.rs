@@ -90,8 +90,10 @@ pub struct PoolReport {
     pub hit_per_mille: Option<u64>,
     /// Mean time of one read.
     pub read_latency_seconds: Option<f64>,
-    /// Share of statement time spent waiting for reads, 0 to 1.
+    /// Share of statement time (or of running threads) spent waiting for reads, 0 to 1.
     pub read_cost_ratio: Option<f64>,
+    /// What that is a share of: `statement_time` or `running_threads`.
+    pub read_cost_of: Option<&'static str>,
     /// Bytes of all InnoDB data files.
     pub data_bytes: Option<u64>,
 }

@@ -113,7 +113,7 @@ fn r14_statements_give_bytes_and_never_a_suffix() {
         .host_memory(16 * GIB)
         .found("pool-too-small")
         .action;
-    assert!(action.contains("SET GLOBAL innodb_buffer_pool_size = 6979321856;"), "{action}");
+    assert!(action.contains("SET GLOBAL innodb_buffer_pool_size = 7113539584;"), "{action}");
     assert!(!action.contains("G;") && !action.contains("M;"), "{action}");
 }
 
@@ -211,7 +211,7 @@ fn r26_4g_of_64g_with_38g_of_data_grows_to_what_the_data_needs() {
         .found("pool-too-small");
     assert_eq!(finding.severity, Critical, "28 of 100 requests miss");
     assert!(finding.action.contains("all data and a tenth more"), "{}", finding.action);
-    let size = 41 * GIB + 768 * MIB;
+    let size = 41 * GIB + 896 * MIB;
     assert!(finding.action.contains(&size.to_string()), "{}", finding.action);
 }
 

@@ -25,7 +25,7 @@ pub(super) fn pool_too_small(facts: &Facts<'_>) -> Verdict {
         return Verdict::unknown("the pool's size");
     };
     if let Some(data) = facts.data_bytes()
-        && data.saturating_mul(10) <= size.value.saturating_mul(9)
+        && data.saturating_add(data / 20) <= size.value
     {
         let (data, pool) = (words::bytes(data), words::bytes(size.value));
         return Verdict::fine(format!("all data ({data}) fits in the pool ({pool})"));
@@ -65,10 +65,11 @@ fn is_since_start(facts: &Facts<'_>, cost: &ReadCost) -> bool {
 
 fn margin(cost: &ReadCost) -> String {
     match cost {
-        ReadCost::Share(share) => {
+        ReadCost::Share { ratio, of } => {
             format!(
-                "reading takes {} of statement time; 5 % is too much",
-                words::percent(share.value)
+                "reading takes {} of {}; 5 % is too much",
+                words::percent(ratio.value),
+                of.words()
             )
         }
         ReadCost::InFlight(reads) => {
@@ -116,8 +117,8 @@ fn summary(
         _ => {}
     }
     match cost {
-        ReadCost::Share(share) => {
-            parts.push(format!("{} of statement time", words::percent(share.value)));
+        ReadCost::Share { ratio, of } => {
+            parts.push(format!("{} of {}", words::percent(ratio.value), of.words()));
         }
         ReadCost::InFlight(in_flight) => {
             parts.push(format!("{} reads under way at any moment", words::rate(in_flight.value)));
@@ -135,7 +136,7 @@ fn summary(
 
 fn why(facts: &Facts<'_>, cost: &ReadCost) -> String {
     let strength = match cost {
-        ReadCost::Share(_) => {
+        ReadCost::Share { .. } => {
             "This is the share of all the time the server works that a larger pool could give back."
         }
         ReadCost::InFlight(_) => {
@@ -153,7 +154,7 @@ fn why(facts: &Facts<'_>, cost: &ReadCost) -> String {
     };
     // A printed ratio is of an unknown time since somebody last looked.
     let when = match cost {
-        ReadCost::Share(_) | ReadCost::InFlight(_) => format!(" {}", facts.when()),
+        ReadCost::Share { .. } | ReadCost::InFlight(_) => format!(" {}", facts.when()),
         ReadCost::PendingOnce(_) | ReadCost::HitPerMille(_) => String::new(),
     };
     format!("Requests wait for the disk{when}. {strength}")
@@ -161,7 +162,7 @@ fn why(facts: &Facts<'_>, cost: &ReadCost) -> String {
 
 fn cost_item(cost: &ReadCost) -> EvidenceItem {
     match cost {
-        ReadCost::Share(share) => EvidenceItem::of("read_cost_ratio", "ratio", share),
+        ReadCost::Share { ratio, .. } => EvidenceItem::of("read_cost_ratio", "ratio", ratio),
         ReadCost::InFlight(reads) => EvidenceItem::of("reads_in_flight", "reads", reads),
         ReadCost::PendingOnce(reads) => EvidenceItem::of("pending_reads", "reads", reads),
         ReadCost::HitPerMille(hits) => {

@@ -98,7 +98,11 @@ fn reads(report: &Report) -> String {
         parts.push(text);
     }
     if let Some(share) = pool.read_cost_ratio {
-        parts.push(format!("{} of statement time", words::percent(share)));
+        let of = match pool.read_cost_of {
+            Some("running_threads") => "running threads",
+            _ => "statement time",
+        };
+        parts.push(format!("{} of {of}", words::percent(share)));
     }
     if let Some(hits) = pool.hit_per_mille {
         parts.push(format!("{} of 1000 requests hit", words::count(hits)));

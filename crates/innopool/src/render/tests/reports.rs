@@ -47,6 +47,7 @@ pub(super) fn healthy() -> Report {
             hit_per_mille: Some(999),
             read_latency_seconds: Some(0.000_42),
             read_cost_ratio: Some(0.0007),
+            read_cost_of: Some("statement_time"),
             data_bytes: Some(21 << 30),
         },
         memory: MemoryReport {
@@ -186,6 +187,7 @@ pub(super) fn many() -> Report {
             hit_per_mille: Some(501),
             read_latency_seconds: Some(0.0009),
             read_cost_ratio: Some(0.61),
+            read_cost_of: Some("statement_time"),
             ..healthy.pool
         },
         findings: vec![pool_too_small(), default_size, drift, instances],
@@ -248,6 +250,7 @@ pub(super) fn extremes() -> Report {
             disk_reads_per_second: Some(1e-13),
             read_latency_seconds: Some(f64::INFINITY),
             read_cost_ratio: Some(1.0),
+            read_cost_of: Some("statement_time"),
             hit_per_mille: Some(0),
             ..PoolReport::default()
         },
