@@ -11,8 +11,9 @@ use crate::words;
 const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
 
-/// An hour of peak writes is what to aim for, within these bounds.
-const CAPACITY_BYTES: (u64, u64) = (GIB, 64 * GIB);
+/// An hour of peak writes is what to aim for, within these bounds: the upper is the most that
+/// `innodb_dedicated_server` sets, for the log takes its size on disk and in a recovery.
+const CAPACITY_BYTES: (u64, u64) = (GIB, 16 * GIB);
 
 /// How full the log is.
 pub(crate) struct Age {
@@ -77,7 +78,9 @@ pub(crate) fn judge(facts: &Facts<'_>) -> Verdict {
     let rate = facts.watched().and_then(|interval| interval.redo_bytes_per_second.as_ref());
     let by_age = age.as_ref().and_then(|age| CHECKPOINT_AGE.judge(age.ratio));
     let fills = rate.map(|rate| rate.value * 600.0 / capacity.value.max(1) as f64);
-    let by_rate = fills.and_then(|fills| REDO_TEN_MINUTES.judge(fills));
+    // Nothing larger would be proposed.
+    let can_grow = capacity.value < CAPACITY_BYTES.1;
+    let by_rate = fills.filter(|_| can_grow).and_then(|fills| REDO_TEN_MINUTES.judge(fills));
     let Some(severity) = by_age.max(by_rate) else {
         return match (&age, rate) {
             (Some(age), _) => Verdict::fine(format!(
@@ -135,7 +138,7 @@ fn wanted_bytes(
     let how = if wanted < least {
         format!("{}, the least that is worth having", words::bytes(bytes))
     } else if wanted > most {
-        format!("{}, where more would only make a recovery long", words::bytes(bytes))
+        format!("{}: more would only make a recovery long", words::bytes(bytes))
     } else if hour >= grown {
         format!("{}: an hour of writes at this rate", words::bytes(bytes))
     } else {
