@@ -117,7 +117,14 @@ pub(crate) fn judge(facts: &Facts<'_>) -> Verdict {
         .with("checkpoint_age_bytes", "bytes", age.as_ref().map(|age| &age.bytes))
         .with("redo_bytes_per_second", "bytes_per_second", rate)
         .with_item(EvidenceItem::of("wanted_bytes", "bytes", &wanted))
-        .act(format!("{how}\n{}", set(facts, wanted.value)))
+        .act(if wanted.value > capacity.value {
+            format!("{how}\n{}", set(facts, wanted.value))
+        } else {
+            format!(
+                "the log has the size worth having: flush faster\n{}",
+                crate::rules::writes::more_io_capacity(facts)
+            )
+        })
         .found()
 }
 

@@ -172,3 +172,15 @@ fn a_dump_over_in_four_milliseconds_holds_little_of_120_gb() {
         .found("dump-at-risk");
     assert!(finding.summary.contains("4 ms"), "{}", finding.summary);
 }
+
+#[test]
+fn a_redo_log_that_is_large_already_is_not_set_to_the_size_it_has() {
+    let size = 16 * GIB;
+    let look = Look::mysql(64 * GIB)
+        .variables(&[("innodb_redo_log_capacity", &size.to_string())])
+        .counters(&[("Uptime", 864_000, 1.0), ("Innodb_os_log_written", 0, 60_000_000.0)])
+        .always(&[("Innodb_checkpoint_age", &(size / 100 * 85).to_string())]);
+    let action = look.found("redo-too-small").action;
+    assert!(!action.contains("innodb_redo_log_capacity"), "{action}");
+    assert!(action.contains("innodb_io_capacity"), "{action}");
+}

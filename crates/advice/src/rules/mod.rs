@@ -12,7 +12,7 @@ mod resize;
 mod scans;
 mod size;
 mod warmup;
-mod writes;
+pub(crate) mod writes;
 
 /// One thing innopool looks at.
 pub(crate) struct Rule {

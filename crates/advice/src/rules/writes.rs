@@ -148,7 +148,7 @@ fn slow_cleaner(facts: &Facts<'_>) -> Option<SlowCleaner> {
 }
 
 /// Raises io_capacity to twice what it is, at least to what flash gives.
-fn more_io_capacity(facts: &Facts<'_>) -> String {
+pub(crate) fn more_io_capacity(facts: &Facts<'_>) -> String {
     let now = facts.now.setting_bytes("innodb_io_capacity").map_or(200, |fact| fact.value);
     let max = facts.now.setting_bytes("innodb_io_capacity_max").map_or(0, |fact| fact.value);
     let wanted = now.saturating_mul(2).clamp(1_000, 100_000);
