@@ -77,7 +77,7 @@ pub(crate) fn grow(facts: &Facts<'_>, size_bytes: u64) -> Growth {
 pub(crate) fn round_to_unit(facts: &Facts<'_>, bytes: u64) -> u64 {
     let unit = unit_bytes(facts);
     let down = bytes / unit * unit;
-    let down = if down == 0 { bytes.div_ceil(unit) * unit } else { down };
+    let down = if down == 0 { bytes.div_ceil(unit).saturating_mul(unit) } else { down };
     // MySQL refuses to go below 1 GB with several instances.
     let several = facts.pool.instances.as_ref().is_some_and(|fact| fact.value > 1);
     if several && down < GIB && facts.dialect.has_chunks() { GIB } else { down }

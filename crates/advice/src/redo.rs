@@ -141,7 +141,8 @@ fn wanted_bytes(
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let hour = rate.map_or(0, |rate| (rate.value * 3600.0) as u64);
     let wanted = hour.max(grown);
-    let bytes = wanted.clamp(least, most.max(capacity.value)).div_ceil(64 * MIB) * (64 * MIB);
+    let bytes =
+        wanted.clamp(least, most.max(capacity.value)).div_ceil(64 * MIB).saturating_mul(64 * MIB);
     let how = if wanted < least {
         format!("{}, the least that is worth having", words::bytes(bytes))
     } else if wanted > most {
