@@ -8,14 +8,18 @@
 
 pub mod blocks;
 pub mod counters;
+pub mod dump;
 pub mod fetch;
+pub mod flushing;
 pub mod hit_rate;
 pub mod list;
 pub mod page;
 pub mod promotion;
 pub mod read_ahead;
 pub mod replay;
+pub mod reserve;
 pub mod rules;
+pub mod scale;
 pub mod time;
 pub mod variant;
 

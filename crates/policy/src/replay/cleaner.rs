@@ -9,24 +9,20 @@ use super::config::{DirtyPages, ReserveKeeping};
 use super::instance::{Instance, Leave};
 use super::outcome::CleanerWork;
 use crate::list::Cursor;
-use crate::variant::EvictionStart;
+use crate::reserve::ReserveState;
 
 impl Instance {
-    fn free_pages(&self) -> u64 {
-        self.free.len() as u64
+    fn reserve_state(&self) -> ReserveState {
+        ReserveState {
+            free_pages: self.free.len() as u64,
+            lru_pages: self.list.len_pages(),
+            withdraw_pages: self.withdraw_pages,
+            try_lru_scan: self.try_lru_scan,
+        }
     }
 
-    /// Whether a pass is due, by the variant's low-water mark.
     fn wants_pass(&self) -> bool {
-        let depth = self.reserve.scan_depth_pages;
-        let low_water = match self.reserve.start {
-            EvictionStart::BelowDepth => depth,
-            EvictionStart::BelowHalfDepth => depth / 2,
-        };
-        self.withdraw_pages > 0
-            || self.free_pages() < low_water
-            // A thread searched the tail in vain: only the half-depth rule waits for that.
-            || (self.reserve.start == EvictionStart::BelowHalfDepth && !self.try_lru_scan)
+        self.reserve.wants_pass(&self.reserve_state())
     }
 
     /// One pass, if it is due.
@@ -47,14 +43,11 @@ impl Instance {
 
     /// Evicts from the tail until the reserve is whole, the list is short, or the batch is full.
     pub(crate) fn cleaner_batch(&mut self, dirty: DirtyPages) -> CleanerWork {
-        let depth = self.reserve.scan_depth_pages;
-        let most = self.withdraw_pages.max(depth).min(self.list.len_pages());
+        let most_pages = self.reserve.batch_max_pages(&self.reserve_state());
         let mut work = CleanerWork::default();
         let mut at = self.list.tail();
         while let Some(block) = at {
-            let enough = self.free_pages() >= depth && self.withdraw_pages == 0;
-            let short = self.list.len_pages() <= self.reserve.lru_min_len_pages;
-            if enough || short || work.total() >= most {
+            if work.total() >= most_pages || !self.reserve.goes_on(&self.reserve_state()) {
                 break;
             }
             let hotter = self.hotter(block);
