@@ -34,10 +34,11 @@ impl Instance {
         }
     }
 
-    /// A pass after a frame was taken, for a page cleaner that is never late.
+    /// A pass after a frame was taken, for a page cleaner that is never late. Even one that finds nothing
+    /// to do ends a batch, or a thread that once searched in vain would never search again.
     pub(crate) fn keep_reserve(&mut self, keeping: ReserveKeeping, dirty: DirtyPages) {
-        if keeping == ReserveKeeping::EveryMiss && self.wants_pass() {
-            self.cleaner_batch(dirty);
+        if keeping == ReserveKeeping::EveryMiss {
+            self.cleaner_pass(dirty);
         }
     }
 
