@@ -23,6 +23,9 @@ fn settings(server: Server, frames: usize) -> Settings {
         random_read_ahead: false,
         file_pages: 1 << 20,
         rounds: 3,
+        cleaner_writes: true,
+        cleaner_after_each: false,
+        page_size: 16_384,
     }
 }
 
@@ -294,7 +297,7 @@ fn flushing_follows_its_formula() {
         max_dirty_pct: 90.0,
         max_dirty_pct_lwm: 10.0,
         adaptive: true,
-        adaptive_lwm_pct: 10.0,
+        adaptive_lwm_pct: 10,
     };
     assert_eq!(flushing::pct_for_lsn(Server::MySql84, &s, 75, 100, 100), 866);
     assert_eq!(flushing::pct_for_lsn(Server::MySql84, &s, 9, 100, 100), 0);

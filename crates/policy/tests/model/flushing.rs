@@ -9,7 +9,7 @@ pub struct Settings {
     pub max_dirty_pct: f64,
     pub max_dirty_pct_lwm: f64,
     pub adaptive: bool,
-    pub adaptive_lwm_pct: f64,
+    pub adaptive_lwm_pct: u64,
 }
 
 pub fn dirty_pct(flush_list_len: u64, lru_len: u64, free_len: u64) -> f64 {
@@ -32,7 +32,7 @@ pub fn pct_for_dirty(s: &Settings, dirty_pages: u64, dirty_pct: f64) -> u64 {
 
 /// Share of `io_capacity`, in percent, that the age of the oldest change asks for.
 pub fn pct_for_lsn(server: Server, s: &Settings, age: u64, capacity: u64, async_limit: u64) -> u64 {
-    if (age as f64) < s.adaptive_lwm_pct * capacity as f64 / 100.0 {
+    if age < s.adaptive_lwm_pct * capacity / 100 {
         return 0;
     }
     if age < async_limit && !s.adaptive {
@@ -66,11 +66,83 @@ pub fn target_lsn(oldest: u64, lsn_avg: u64) -> u64 {
     oldest + 3 * lsn_avg
 }
 
-/// The decaying means of pages written and log written per second.
-pub fn next_page_avg(avg: u64, flushed: u64, elapsed_s: f64) -> u64 {
-    ((flushed as f64 / elapsed_s + avg as f64) / 2.0) as u64
+/// What one iteration writes when the log has moved since the last; nothing when it has not.
+pub fn recommend(
+    s: &Settings,
+    log_moved: bool,
+    for_dirty: u64,
+    for_lsn: u64,
+    page_avg: u64,
+    below_target: u64,
+) -> u64 {
+    if !log_moved {
+        return 0;
+    }
+    pages(s, for_dirty.max(for_lsn), page_avg, pages_for_lsn(s, below_target))
 }
 
-pub fn next_lsn_avg(avg: u64, rate: u64) -> u64 {
-    (avg + rate) / 2
+/// One instance's part of `pages`. Above 30 % of urgency those write more that have more to write.
+pub fn share(
+    server: Server,
+    pages: u64,
+    for_lsn: u64,
+    instances: u64,
+    own: u64,
+    total: u64,
+) -> u64 {
+    if for_lsn > 30 {
+        return pages * own / total + 1;
+    }
+    match server {
+        Server::MySql57 => pages / instances,
+        _ => pages / instances + 1,
+    }
+}
+
+/// How many pages of one instance's flush list are looked at; 5.7 looks at all.
+pub fn count_limit(server: Server, io_capacity_max: u64, instances: u64) -> Option<u64> {
+    match server {
+        Server::MySql57 => None,
+        _ => Some(2 * io_capacity_max / instances * 3 * 2),
+    }
+}
+
+/// The means of pages written and of log written in a second, renewed every `loops` iterations or
+/// `loops` seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Averages {
+    pub pages: u64,
+    pub lsn: u64,
+    pub since_s: u64,
+    pub since_lsn: u64,
+    pub last_lsn: u64,
+    pub iterations: u64,
+    pub flushed: u64,
+}
+
+impl Averages {
+    pub fn new(now_s: u64, lsn: u64) -> Averages {
+        Averages { since_s: now_s, since_lsn: lsn, last_lsn: lsn, ..Averages::default() }
+    }
+
+    /// False when the log has not moved: such an iteration is not counted, but its pages were written
+    /// all the same.
+    pub fn iterate(&mut self, now_s: u64, lsn: u64, flushed: u64, loops: u64) -> bool {
+        self.flushed += flushed;
+        if lsn == self.last_lsn {
+            return false;
+        }
+        self.last_lsn = lsn;
+        self.iterations += 1;
+        let elapsed = now_s - self.since_s;
+        if self.iterations >= loops || elapsed >= loops {
+            let elapsed = elapsed.max(1);
+            let rate = self.flushed as f64 / elapsed as f64;
+            self.pages = ((rate + self.pages as f64) / 2.0) as u64;
+            self.lsn = (self.lsn + (lsn - self.since_lsn) / elapsed) / 2;
+            (self.since_s, self.since_lsn) = (now_s, lsn);
+            (self.iterations, self.flushed) = (0, 0);
+        }
+        true
+    }
 }

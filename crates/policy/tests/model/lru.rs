@@ -115,6 +115,10 @@ impl Lru {
                 self.old_len += 1;
             } else if self.old_len > desired + self.constants.tolerance {
                 let here = self.old_position();
+                if here + 1 == self.pages.len() {
+                    // One page stays old. Servers, whose tolerance is 20, never come here.
+                    return;
+                }
                 self.pages[here].old = false;
                 self.lru_old = Some(self.pages[here + 1].id);
                 self.old_len -= 1;
@@ -251,7 +255,8 @@ impl Lru {
             assert_eq!(self.old_position(), len - self.old_len);
             let (old, desired) = (self.old_len, self.desired_old());
             assert!(old + self.constants.tolerance >= desired, "{old} old, {desired} wanted");
-            assert!(old <= desired + self.constants.tolerance, "{old} old, {desired} wanted");
+            let most = (desired + self.constants.tolerance).max(1);
+            assert!(old <= most, "{old} old, {desired} wanted");
         } else {
             assert_eq!(self.old_len, 0);
         }

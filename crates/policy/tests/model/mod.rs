@@ -49,6 +49,11 @@ impl Server {
         }
     }
 
+    /// Scans that move nothing came with MySQL 8.0; other servers take one for a normal get.
+    pub fn knows_scans(self) -> bool {
+        matches!(self, Server::MySql80 | Server::MySql84)
+    }
+
     /// MariaDB counts every page made young; MySQL only those that were old.
     pub fn counts_every_make_young(self) -> bool {
         self == Server::MariaDb

@@ -23,6 +23,11 @@ pub struct Settings {
     pub file_pages: u32,
     /// Rounds after which a search for a frame gives up; a server would go on for ever.
     pub rounds: u64,
+    /// The page cleaner writes the dirty pages it meets; else it leaves them.
+    pub cleaner_writes: bool,
+    /// The page cleaner passes whenever a frame was taken; else only when told to.
+    pub cleaner_after_each: bool,
+    pub page_size: u32,
 }
 
 /// How a page is asked for.
@@ -49,6 +54,8 @@ pub struct Counters {
     pub pages_flushed: u64,
     pub made_young: u64,
     pub not_made_young: u64,
+    pub evicted: u64,
+    pub dropped: u64,
 }
 
 /// What one call did, in order.
@@ -70,6 +77,8 @@ pub struct Instance {
     pub lru: Lru,
     pub frames: usize,
     pub free: usize,
+    /// Frames that a shrink has yet to take away.
+    pub withdraw: usize,
     pub try_lru_scan: bool,
     pub counters: Counters,
 }
@@ -90,6 +99,7 @@ impl Pool {
                 lru: Lru::new(settings.constants, ratio),
                 frames: *frames,
                 free: *frames,
+                withdraw: 0,
                 try_lru_scan: true,
                 counters: Counters::default(),
             });
@@ -127,6 +137,7 @@ impl Pool {
 
     /// Asks for a page. True when it is in the pool afterwards.
     pub fn get(&mut self, id: Id, mode: Mode, now: u64) -> bool {
+        let scan = mode == Mode::Scan && self.settings.server.knows_scans();
         self.of(id).counters.read_requests += 1;
         if self.page(id).is_none() {
             if mode == Mode::IfInPool || mode == Mode::PeekIfInPool {
@@ -135,26 +146,55 @@ impl Pool {
             if !self.read(id) {
                 return false;
             }
-            if mode != Mode::Scan && mode != Mode::NoReadAhead {
-                self.random_read_ahead(id);
-            }
-            // The read-ahead may have had to evict the page that was asked for.
-            if self.page(id).is_none() {
-                return false;
+            if !scan && mode != Mode::NoReadAhead {
+                self.fixed(id, |pool| pool.random_read_ahead(id));
             }
         }
+        let first_access = self.stamp(id, now);
+        if mode != Mode::PeekIfInPool && !scan {
+            self.make_young_if_needed(id, now);
+        }
+        if first_access && mode != Mode::PeekIfInPool && mode != Mode::NoReadAhead {
+            self.fixed(id, |pool| pool.linear_read_ahead(id));
+        }
+        true
+    }
+
+    /// Does something while a page is fixed, so that it is not evicted by it. (A server does not fix the
+    /// page for the moment of a random read-ahead, but would read it again if it were gone.)
+    fn fixed(&mut self, id: Id, action: impl FnOnce(&mut Pool)) {
+        self.page_mut(id).expect("in the pool").fixes += 1;
+        action(self);
+        self.page_mut(id).expect("fixed").fixes -= 1;
+    }
+
+    /// Notes the first access. True when this is it.
+    fn stamp(&mut self, id: Id, now: u64) -> bool {
         let stamp = self.settings.server.kept_time(now);
-        let page = self.page_mut(id).expect("looked up");
+        let page = self.page_mut(id).expect("in the pool");
         let first_access = page.access.is_none();
         if first_access {
             page.access = Some(stamp);
         }
-        if mode != Mode::PeekIfInPool && mode != Mode::Scan {
-            self.make_young_if_needed(id, now);
+        first_access
+    }
+
+    /// A get through a remembered block: counts only if the page is still there.
+    pub fn optimistic_get(&mut self, id: Id, now: u64) -> bool {
+        self.page(id).is_some() && self.get(id, Mode::Normal, now)
+    }
+
+    /// A get through the adaptive hash index.
+    pub fn hashed_get(&mut self, id: Id, now: u64) -> bool {
+        self.page(id).is_some() && self.get(id, Mode::NoReadAhead, now)
+    }
+
+    /// A look at a page that is there, which moves nothing.
+    pub fn try_get(&mut self, id: Id) -> bool {
+        if self.page(id).is_none() {
+            return false;
         }
-        if first_access && mode != Mode::PeekIfInPool && mode != Mode::NoReadAhead {
-            self.linear_read_ahead(id);
-        }
+        self.of(id).counters.read_requests += 1;
         true
     }
 
@@ -166,7 +206,7 @@ impl Pool {
         let instance = self.of(id);
         instance.counters.reads += 1;
         instance.counters.pages_read += 1;
-        instance.lru.insert(Page::new(id), true);
+        self.place(Page::new(id), true);
         true
     }
 
@@ -192,10 +232,10 @@ impl Pool {
 
     // ------------------------------------------------------------------------------- other entries
 
-    /// Makes a new page. A page that is in the pool already is got instead.
+    /// Makes a new page. A page that is in the pool already stays as it is.
     pub fn create(&mut self, id: Id, now: u64) -> bool {
         if self.page(id).is_some() {
-            return self.get(id, Mode::Normal, now);
+            return false;
         }
         if !self.take_frame(id) {
             return false;
@@ -204,7 +244,7 @@ impl Pool {
         page.access = Some(self.settings.server.kept_time(now));
         let instance = self.of(id);
         instance.counters.pages_created += 1;
-        instance.lru.insert(page, false);
+        self.place(page, false);
         true
     }
 
@@ -220,13 +260,26 @@ impl Pool {
         }
         let instance = self.of(id);
         instance.lru.evict(id);
-        instance.free += 1;
+        instance.counters.dropped += 1;
+        let i = self.instance_of(id);
+        self.free_frame(i);
         true
+    }
+
+    /// The flush list's write of a page is done. It stays where it is.
+    pub fn clean(&mut self, id: Id) {
+        if self.page(id).is_some_and(|page| page.dirty) {
+            let i = self.instance_of(id);
+            self.write(i, id);
+        }
     }
 
     // ---------------------------------------------------------------------------------- read-ahead
 
     fn linear_read_ahead(&mut self, id: Id) {
+        if read_ahead::never_starts(id, self.settings.page_size) {
+            return;
+        }
         let (space, page_no) = id;
         let area = read_ahead::area(self.instances[self.instance_of(id)].frames);
         let look = |no| self.page((space, no));
@@ -243,7 +296,8 @@ impl Pool {
     }
 
     fn random_read_ahead(&mut self, id: Id) {
-        if !self.settings.random_read_ahead {
+        let forbidden = read_ahead::never_starts(id, self.settings.page_size);
+        if !self.settings.random_read_ahead || forbidden {
             return;
         }
         let (space, page_no) = id;
@@ -277,7 +331,7 @@ impl Pool {
         }
         let instance = self.of(id);
         instance.counters.pages_read += 1;
-        instance.lru.insert(Page::new(id), true);
+        self.place(Page::new(id), true);
         true
     }
 
@@ -292,6 +346,10 @@ impl Pool {
                 self.instances[i].free -= 1;
                 return true;
             }
+            if n == self.settings.rounds {
+                self.events.push(Event::NoFrame(id));
+                return false;
+            }
             if self.instances[i].try_lru_scan || n > 0 {
                 if self.user_scan(i, n > 0) {
                     continue;
@@ -300,21 +358,40 @@ impl Pool {
                     self.instances[i].try_lru_scan = false;
                 }
             }
-            if self.settings.server != Server::MariaDb {
+            if self.settings.server == Server::MariaDb {
+                self.wait_for_cleaner(i, n > 0);
+            } else {
                 self.single_page_flush(i);
             }
             self.instances[i].counters.wait_free += 1;
             n += 1;
-            if n >= self.settings.rounds {
-                self.events.push(Event::NoFrame(id));
-                return false;
-            }
+        }
+    }
+
+    /// Puts a page that has got its frame into the list.
+    fn place(&mut self, page: Page, old: bool) {
+        let id = page.id;
+        let i = self.instance_of(id);
+        self.instances[i].lru.insert(page, old);
+        if self.settings.cleaner_after_each {
+            self.fixed(id, |pool| pool.cleaner_pass(i));
+        }
+    }
+
+    /// A frame has lost its page: it is free, unless a shrink takes it away.
+    fn free_frame(&mut self, i: usize) {
+        let instance = &mut self.instances[i];
+        if instance.withdraw > 0 {
+            instance.withdraw -= 1;
+        } else {
+            instance.free += 1;
         }
     }
 
     fn evict(&mut self, i: usize, id: Id) -> Page {
         let page = self.instances[i].lru.evict(id);
-        self.instances[i].free += 1;
+        self.free_frame(i);
+        self.instances[i].counters.evicted += 1;
         self.events.push(Event::Evicted(id));
         page
     }
@@ -378,16 +455,35 @@ impl Pool {
         let instance = &self.instances[i];
         if self.settings.server == Server::MariaDb {
             let short = instance.lru.pages.len() > min_len && instance.free < depth / 2;
-            if instance.try_lru_scan && !short {
+            if instance.try_lru_scan && !short && instance.withdraw == 0 {
                 return;
             }
         }
-        let max = instance.lru.pages.len().min(depth);
+        self.cleaner_batch(i, self.settings.cleaner_writes);
+    }
+
+    /// A MariaDB thread wakes the page cleaner and waits. What comes is a batch from the tail; and if
+    /// that frees nothing though the thread has seen that no page is clean, the flush list's batch
+    /// cleans one, of which the coldest is taken here.
+    fn wait_for_cleaner(&mut self, i: usize, none_is_clean: bool) {
+        let freed = self.cleaner_batch(i, true);
+        if freed == 0 && none_is_clean {
+            self.single_page_flush(i);
+        }
+    }
+
+    /// Evicts from the tail, and writes dirty pages first or leaves them. Returns how many were freed.
+    fn cleaner_batch(&mut self, i: usize, writes: bool) -> usize {
+        let depth = self.settings.scan_depth;
+        let min_len = self.settings.constants.cleaner_min_len;
+        let instance = &self.instances[i];
+        let max = instance.lru.pages.len().min(depth.max(instance.withdraw));
         let mut done = 0;
-        let mut next = instance.lru.tail();
+        let mut next = self.instances[i].lru.tail();
         while let Some(id) = next {
             let instance = &mut self.instances[i];
-            if done >= max || instance.free >= depth || instance.lru.pages.len() <= min_len {
+            let wanted = depth + instance.withdraw;
+            if done >= max || instance.free >= wanted || instance.lru.pages.len() <= min_len {
                 break;
             }
             let hotter = instance.lru.hotter(id);
@@ -396,7 +492,7 @@ impl Pool {
             if page.replaceable() {
                 self.evict(i, id);
                 done += 1;
-            } else if page.flushable() {
+            } else if page.flushable() && writes {
                 self.write(i, id);
                 self.instances[i].counters.pages_flushed += 1;
                 self.evict(i, id);
@@ -406,6 +502,46 @@ impl Pool {
         }
         self.instances[i].lru.set_cursor(Cursor::Cleaner, None);
         self.instances[i].try_lru_scan = true;
+        done
+    }
+
+    // -------------------------------------------------------------------------------------- resize
+
+    /// Gives instance `i` `frames` frames. Growth adds free ones. A shrink takes away free ones, then
+    /// evicts from the tail; what cannot be had now goes when it is freed.
+    pub fn resize(&mut self, i: usize, frames: usize) {
+        let writes = self.settings.cleaner_writes;
+        let instance = &mut self.instances[i];
+        let (before, now) = (instance.frames, frames);
+        instance.frames = frames;
+        for _ in before..now {
+            if instance.withdraw > 0 {
+                instance.withdraw -= 1;
+            } else {
+                instance.free += 1;
+            }
+        }
+        for _ in now..before {
+            instance.withdraw += 1;
+            if instance.free > 0 {
+                instance.free -= 1;
+                instance.withdraw -= 1;
+            }
+        }
+        let mut next = self.instances[i].lru.tail();
+        while let Some(id) = next {
+            if self.instances[i].withdraw == 0 {
+                break;
+            }
+            next = self.instances[i].lru.hotter(id);
+            let page = self.instances[i].lru.page(id).expect("in the list");
+            if page.flushable() && writes {
+                self.write(i, id);
+                self.evict(i, id);
+            } else if page.replaceable() {
+                self.evict(i, id);
+            }
+        }
     }
 
     // ---------------------------------------------------------------------------------------- dump
@@ -415,14 +551,20 @@ impl Pool {
         let mut dumped = Vec::new();
         for instance in &self.instances {
             let pages = &instance.lru.pages;
-            let share = match self.settings.server {
-                Server::MariaDb => instance.frames * pct / 100,
-                _ => (pages.len() * pct / 100).max(1),
-            };
+            let share = dumped_len(self.settings.server, pct, pages.len(), instance.frames);
             for page in pages.iter().take(share) {
                 dumped.push(page.id);
             }
         }
         dumped
     }
+}
+
+/// How many pages of a list of `len` are dumped, at `pct` percent, in a pool of `frames`.
+pub fn dumped_len(server: Server, pct: usize, len: usize, frames: usize) -> usize {
+    let share = match server {
+        Server::MariaDb => frames * pct / 100,
+        _ => (len * pct / 100).max(1),
+    };
+    share.min(len)
 }
