@@ -28,6 +28,8 @@ struct Case {
     age: u64,
     dirty: u64,
     clean: u64,
+    /// The share of dirty pages, where it is to be exactly that of a setting.
+    exact_share: Option<f64>,
     page_avg: u64,
     below_target: u64,
     log_moved: bool,
@@ -51,7 +53,8 @@ fn settings() -> impl Strategy<Value = flushing::Settings> {
 fn cases() -> impl Strategy<Value = Case> {
     let log = (1_000_000..10_000_000_000u64, 50..100u64, 0..=1200u64, -1..2i64);
     let pool = (prop_oneof![Just(0u64), 0..100_000u64], 0..200_000u64);
-    let rest = (0..5000u64, 0..300_000u64, prop::bool::weighted(0.9));
+    let below_target = prop_oneof![0..9u64, 0..300_000u64];
+    let rest = (prop_oneof![0..9u64, 0..5000u64], below_target, prop::bool::weighted(0.9), 0..5u8);
     (0..2usize, settings(), log, pool, rest).prop_map(|(form, settings, log, pool, rest)| {
         let (capacity, async_share, age_share, nudge) = log;
         let async_limit = capacity * async_share / 100;
@@ -69,6 +72,11 @@ fn cases() -> impl Strategy<Value = Case> {
             age: age.saturating_add_signed(nudge),
             dirty: pool.0,
             clean: pool.1,
+            exact_share: match rest.3 {
+                0 => Some(settings.max_dirty_pct),
+                1 => Some(settings.max_dirty_pct_lwm),
+                _ => None,
+            },
             page_avg: rest.0,
             below_target: rest.1,
             log_moved: rest.2,
@@ -112,6 +120,8 @@ proptest! {
             share.to_bits(),
             flushing::dirty_pct(case.dirty, case.dirty + case.clean / 2, case.clean / 2).to_bits()
         );
+        let share = case.exact_share.unwrap_or(share);
+        let dirty = if case.exact_share.is_some() { u64::from(share > 0.0) } else { case.dirty };
         let inputs = FlushInputs {
             dirty_pct: share,
             age_bytes: case.age,
@@ -121,7 +131,7 @@ proptest! {
         };
         let ours = recommend(form, &settings, &limits, &inputs);
         let s = &case.settings;
-        let for_dirty = flushing::pct_for_dirty(s, case.dirty, share);
+        let for_dirty = flushing::pct_for_dirty(s, dirty, share);
         let for_lsn = flushing::pct_for_lsn(server, s, case.age, case.capacity, case.async_limit);
         let pages = flushing::recommend(
             s,
@@ -163,7 +173,7 @@ proptest! {
     fn averages_are_the_models(
         loops in 1..40u64,
         seconds in prop::collection::vec(
-            (1..5u64, prop_oneof![1 => Just(0u64), 4 => 1..10_000_000u64], 0..3000u64),
+            (prop_oneof![Just(0u64), 1..5u64], prop_oneof![1 => Just(0u64), 4 => 1..10_000_000u64], 0..3000u64),
             1..100,
         ),
     ) {

@@ -1,5 +1,5 @@
-//! Holds two pure rules against the model: whether an access moves its page, and which instance a page
-//! belongs to.
+//! Holds three pure rules against the model: whether an access moves its page, which instance a page
+//! belongs to, and whether the page cleaner is to evict.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of a test are small")]
 
@@ -8,11 +8,13 @@ mod model;
 use std::time::Duration;
 
 use innopool_policy::promotion::{PageRecency, PoolClock, Verdict, is_young_enough, judge};
+use innopool_policy::reserve::ReserveState;
 use innopool_policy::rules::ListRules;
 use innopool_policy::variant::Variant;
 use innopool_policy::{PageId, Time};
-use model::lru::Page;
-use model::{Server, mapping, ratio_of_pct, young};
+use model::lru::{Lru, Page};
+use model::pool::{Counters, Instance, wants_pass};
+use model::{Constants, Server, mapping, ratio_of_pct, young};
 use proptest::prelude::*;
 
 const SERVERS: [(Variant, Server); 4] = [
@@ -150,5 +152,34 @@ proptest! {
         let rules = ListRules::default().with_old_blocks_pct(pct);
         prop_assert_eq!(rules.old_ratio, ratio_of_pct(clamped) as u64);
         prop_assert_eq!(model::pct_of_ratio(ratio_of_pct(clamped)), clamped);
+    }
+
+    #[test]
+    fn the_page_cleaner_passes_when_the_models_does(
+        server in 0..4usize,
+        (depth, min_len) in (0..20usize, 0..20usize),
+        (lru_pages, free, withdraw) in (0..30u32, 0..30usize, prop_oneof![3 => Just(0usize), 1 => 0..9usize]),
+        try_lru_scan: bool,
+    ) {
+        let (variant, server) = SERVERS[server];
+        let mut lru = Lru::new(Constants::INNODB, 378);
+        for no in 0..lru_pages {
+            lru.insert(Page::new((1, no)), false);
+        }
+        let counters = Counters::default();
+        let instance = Instance { lru, frames: 100, free, withdraw, try_lru_scan, counters };
+        let mut reserve = variant.rules().reserve;
+        reserve.scan_depth_pages = depth as u64;
+        reserve.lru_min_len_pages = min_len as u64;
+        let state = ReserveState {
+            free_pages: free as u64,
+            lru_pages: u64::from(lru_pages),
+            withdraw_pages: withdraw as u64,
+            try_lru_scan,
+        };
+        prop_assert_eq!(
+            reserve.wants_pass(&state),
+            wants_pass(server, &instance, depth, min_len)
+        );
     }
 }

@@ -452,14 +452,11 @@ impl Pool {
     pub fn cleaner_pass(&mut self, i: usize) {
         let depth = self.settings.scan_depth;
         let min_len = self.settings.constants.cleaner_min_len;
-        let instance = &self.instances[i];
-        if self.settings.server == Server::MariaDb {
-            let short = instance.lru.pages.len() > min_len && instance.free < depth / 2;
-            if instance.try_lru_scan && !short && instance.withdraw == 0 {
-                return;
-            }
+        if wants_pass(self.settings.server, &self.instances[i], depth, min_len) {
+            self.cleaner_batch(i, self.settings.cleaner_writes);
+        } else {
+            self.instances[i].try_lru_scan = true;
         }
-        self.cleaner_batch(i, self.settings.cleaner_writes);
     }
 
     /// A MariaDB thread wakes the page cleaner and waits. What comes is a batch from the tail; and if
@@ -560,11 +557,23 @@ impl Pool {
     }
 }
 
+/// Whether the page cleaner has anything to do at the tail.
+pub fn wants_pass(server: Server, instance: &Instance, depth: usize, min_len: usize) -> bool {
+    match server {
+        Server::MariaDb => {
+            instance.withdraw > 0
+                || !instance.try_lru_scan
+                || (instance.lru.pages.len() > min_len && instance.free < depth / 2)
+        }
+        _ => instance.free < depth + instance.withdraw,
+    }
+}
+
 /// How many pages of a list of `len` are dumped, at `pct` percent, in a pool of `frames`.
 pub fn dumped_len(server: Server, pct: usize, len: usize, frames: usize) -> usize {
     let share = match server {
         Server::MariaDb => frames * pct / 100,
-        _ => (len * pct / 100).max(1),
+        _ => len * pct / 100,
     };
-    share.min(len)
+    share.max(1).min(len)
 }
