@@ -7,11 +7,14 @@
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod fetch;
 pub mod list;
 pub mod page;
 pub mod promotion;
+pub mod read_ahead;
 pub mod rules;
 pub mod time;
+pub mod variant;
 
 pub use page::PageId;
 pub use time::{Lsn, Time};

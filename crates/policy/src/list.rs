@@ -132,6 +132,8 @@ impl LruList {
                 // The second page of the old sublist: the boundary itself does not move.
                 self.link_after(blocks, old_head, block);
                 blocks.set_old(block, true);
+                // Whatever page the block held before, this one was never at the head.
+                blocks.set_freed_page_clock(block, 0);
                 self.old_len += 1;
             }
             None => {
@@ -178,6 +180,33 @@ impl LruList {
         self.remove(blocks, block);
         self.insert(blocks, block, Enter::Young);
         was_old
+    }
+
+    /// Puts `to`, which must be in no list, into the place of `from`: same neighbours, same sublist. For a page that moves
+    /// to another block. The caller carries the page's clock over.
+    pub fn replace(&mut self, blocks: &mut impl Blocks, from: BlockNo, to: BlockNo) {
+        let (prev, next) = (blocks.prev(from), blocks.next(from));
+        blocks.set_prev(to, prev);
+        blocks.set_next(to, next);
+        blocks.set_old(to, blocks.is_old(from));
+        match prev {
+            Some(prev) => blocks.set_next(prev, Some(to)),
+            None => self.head = Some(to),
+        }
+        match next {
+            Some(next) => blocks.set_prev(next, Some(to)),
+            None => self.tail = Some(to),
+        }
+        if self.old_head == Some(from) {
+            self.old_head = Some(to);
+        }
+        for cursor in &mut self.cursors {
+            if *cursor == Some(from) {
+                *cursor = Some(to);
+            }
+        }
+        blocks.set_prev(from, None);
+        blocks.set_next(from, None);
     }
 
     /// Where `cursor` stands.

@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use crate::rules::{ListRules, OLD_RATIO_DIVISOR, Replacement};
+use crate::rules::{ClockComparison, ListRules, OLD_RATIO_DIVISOR, Replacement, TimeResolution};
 use crate::time::Time;
 
 /// What the verdict needs to know of a page.
@@ -47,15 +47,16 @@ pub enum Verdict {
 
 /// Judges an access to a page, at `now`.
 pub fn judge(rules: &ListRules, page: PageRecency, pool: PoolClock, now: Time) -> Verdict {
-    if rules.replacement == Replacement::Lru {
-        return Verdict::MakeYoung;
+    match rules.replacement {
+        Replacement::Midpoint => {}
+        Replacement::Lru => return Verdict::MakeYoung,
+        Replacement::Clock => return Verdict::Stay,
     }
     if pool.freed_page_clock == 0 {
         return Verdict::Stay;
     }
     if page.is_old && rules.old_blocks_time > Duration::ZERO {
-        let proven =
-            page.first_access.is_some_and(|first| has_waited(first, now, rules.old_blocks_time));
+        let proven = page.first_access.is_some_and(|first| has_waited(rules, first, now));
         return if proven { Verdict::MakeYoung } else { Verdict::NotYoung };
     }
     if is_young_enough(rules, page.freed_page_clock, pool) {
@@ -69,12 +70,33 @@ pub fn judge(rules: &ListRules, page: PageRecency, pool: PoolClock, now: Time) -
 /// put at the head (`buf_page_peek_if_young`). True of a page that never was while the clock itself
 /// is below that window.
 pub fn is_young_enough(rules: &ListRules, page_clock: u64, pool: PoolClock) -> bool {
-    let young_ratio = OLD_RATIO_DIVISOR.saturating_sub(rules.old_ratio);
-    let window = pool.size_pages.saturating_mul(young_ratio) / (OLD_RATIO_DIVISOR * 4);
-    pool.freed_page_clock < page_clock.saturating_add(window)
+    let window = young_window_pages(rules, pool.size_pages);
+    let now = pool.freed_page_clock;
+    match rules.clock_comparison {
+        ClockComparison::Wide => now < page_clock.saturating_add(window),
+        ClockComparison::Truncated => {
+            now & CLOCK_MASK < (page_clock & CLOCK_MASK).saturating_add(window)
+        }
+        ClockComparison::Modular => now.wrapping_sub(page_clock) & CLOCK_MASK < window,
+    }
 }
 
-/// The server compares whole milliseconds.
-fn has_waited(first: Time, now: Time, wait: Duration) -> bool {
-    u128::from(now.millis().saturating_sub(first.millis())) >= wait.as_millis()
+/// A quarter of the young sublist of an instance of `size_pages`: the evictions for which a page that
+/// was put at the head is left where it is. 1292 for 8192 pages at the default.
+pub fn young_window_pages(rules: &ListRules, size_pages: u64) -> u64 {
+    let young_ratio = OLD_RATIO_DIVISOR.saturating_sub(rules.old_ratio);
+    size_pages.saturating_mul(young_ratio) / (OLD_RATIO_DIVISOR * 4)
+}
+
+/// The 31 bits in which the servers keep the clock.
+const CLOCK_MASK: u64 = (1 << 31) - 1;
+
+fn has_waited(rules: &ListRules, first: Time, now: Time) -> bool {
+    let wait = rules.old_blocks_time;
+    match rules.time_resolution {
+        TimeResolution::Millis => {
+            u128::from(now.millis().saturating_sub(first.millis())) >= wait.as_millis()
+        }
+        TimeResolution::Native => now.since(first) >= wait,
+    }
 }

@@ -22,6 +22,30 @@ pub enum Replacement {
     Midpoint,
     /// Plain LRU, as a baseline: every page enters at the head, every access moves it there.
     Lru,
+    /// CLOCK, as a baseline: every page enters at the head and no access moves it; who evicts passes
+    /// over a page accessed since, and puts it at the head.
+    Clock,
+}
+
+/// How a page's stamp is compared with the eviction clock. They differ after 2^31 evictions only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClockComparison {
+    /// In 64 bits, which never end.
+    Wide,
+    /// Both cut to 31 bits: pages stamped just before the clock starts again look young for as long as
+    /// the clock is below their stamp (MySQL).
+    Truncated,
+    /// Age in 31-bit arithmetic that wraps (MariaDB since MDEV-41036).
+    Modular,
+}
+
+/// The resolution in which access times are kept and compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeResolution {
+    /// Whole milliseconds (MySQL up to 8.0, MariaDB).
+    Millis,
+    /// As fine as [`crate::Time`] is (MySQL 8.4 on).
+    Native,
 }
 
 /// The numbers of one instance's list.
@@ -40,6 +64,10 @@ pub struct ListRules {
     /// How long after its first access an old page must be accessed again to become young.
     /// Zero: the first access that finds it old and past the young window is enough.
     pub old_blocks_time: Duration,
+    /// How stamps are compared with the eviction clock.
+    pub clock_comparison: ClockComparison,
+    /// How fine access times are.
+    pub time_resolution: TimeResolution,
 }
 
 impl Default for ListRules {
@@ -52,6 +80,8 @@ impl Default for ListRules {
             old_tolerance_pages: OLD_TOLERANCE_PAGES,
             non_old_min_len_pages: NON_OLD_MIN_LEN_PAGES,
             old_blocks_time: OLD_BLOCKS_TIME_DEFAULT,
+            clock_comparison: ClockComparison::Wide,
+            time_resolution: TimeResolution::Millis,
         }
     }
 }
@@ -60,6 +90,11 @@ impl ListRules {
     /// Plain LRU, the baseline.
     pub fn lru() -> ListRules {
         ListRules { replacement: Replacement::Lru, ..ListRules::default() }
+    }
+
+    /// CLOCK, the other baseline.
+    pub fn clock() -> ListRules {
+        ListRules { replacement: Replacement::Clock, ..ListRules::default() }
     }
 
     /// Sets `innodb_old_blocks_pct`, clamped to its range of 5 to 95.

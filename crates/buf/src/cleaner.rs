@@ -1,0 +1,178 @@
+//! The page cleaner: keeps frames free before they are asked for, and the log from filling up.
+//!
+//! A pass, once a second and whenever somebody finds no free frame, has two parts. The **LRU batch** restores each
+//! instance's reserve of free frames from the tail of its list: clean pages are evicted, dirty ones written and then
+//! evicted. The **flush-list batch** writes the pages with the oldest changes, as many as adaptive flushing asks for.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use innopool_policy::Lsn;
+use innopool_policy::blocks::Blocks;
+use innopool_policy::list::Cursor;
+use innopool_policy::variant::EvictionStart;
+
+use crate::error::PoolError;
+use crate::flush::{Batch, Busy, CHOOSE_MAX};
+use crate::frame::table::LruLinks;
+use crate::inner::Inner;
+use crate::instance::Instance;
+use crate::sync::Ordering;
+
+/// Time from one pass to the next while nobody calls.
+const PASS: Duration = Duration::from_secs(1);
+
+/// Pages that are looked at under one hold of the LRU lock, so that no other thread waits long for it.
+const HOLD_PAGES: u64 = 256;
+
+impl Inner {
+    /// The page cleaner thread.
+    pub(crate) fn run_cleaner(self: Arc<Inner>) {
+        let mut last_full_pass = Instant::now();
+        while !self.stopping.load(Ordering::Acquire) {
+            let limit = PASS.saturating_sub(last_full_pass.elapsed());
+            let called = self.cleaner.wait(limit);
+            if self.stopping.load(Ordering::Acquire) {
+                return;
+            }
+            let full = !called || last_full_pass.elapsed() >= PASS;
+            // An error leaves its pages dirty; they are tried again in the next pass, and whoever needs them written
+            // (flush_to, a checkpoint) gets the error itself.
+            let _ = self.clean(full);
+            if full {
+                last_full_pass = Instant::now();
+            }
+        }
+    }
+
+    /// One pass. Only a full one writes from the flush list.
+    pub(crate) fn clean(self: &Arc<Inner>, full: bool) -> Result<(), PoolError> {
+        let mut result = Ok(());
+        for instance in &self.instances {
+            result = result.and(self.clean_instance(instance, false));
+        }
+        if full {
+            result = result.and(self.flush_adaptively());
+        }
+        result
+    }
+}
+
+/// How far an LRU batch has come.
+struct LruBatch {
+    /// Pages it may still evict or write.
+    left: u64,
+    /// Whether there is nothing more to look at.
+    done: bool,
+}
+
+impl Inner {
+    /// Restores the reserve of free frames of one instance; with `wait`, waits for what had to be written for it.
+    pub(crate) fn clean_instance(
+        self: &Arc<Inner>,
+        instance: &Instance,
+        wait: bool,
+    ) -> Result<(), PoolError> {
+        let writes = Batch::new(self);
+        let mut lru_batch = self.begin_lru_batch(instance);
+        let mut result = Ok(());
+        while !lru_batch.done && result.is_ok() {
+            let chosen = self.continue_lru_batch(instance, &mut lru_batch);
+            if !chosen.is_empty() {
+                result = self.write_chosen(&writes, &chosen, Busy::Skip, true);
+            }
+        }
+        if wait {
+            result = result.and(writes.wait().map(|_| ()));
+        }
+        let mut lru = instance.lru.lock();
+        lru.list.set_cursor(Cursor::Cleaner, None);
+        lru.try_scan = true;
+        drop(lru);
+        instance.freed.notify_all();
+        result
+    }
+
+    fn begin_lru_batch(&self, instance: &Instance) -> LruBatch {
+        let mut lru = instance.lru.lock();
+        self.drain_promotions(instance, &mut lru);
+        instance.show(&lru);
+        let reserve = &self.options.reserve;
+        let free = lru.free.len() as u64;
+        let low_water = match reserve.start {
+            EvictionStart::BelowDepth => reserve.scan_depth_pages,
+            EvictionStart::BelowHalfDepth => reserve.scan_depth_pages / 2,
+        };
+        let tail = lru.list.tail();
+        lru.list.set_cursor(Cursor::Cleaner, tail);
+        LruBatch {
+            left: lru.list.len_pages().min(reserve.scan_depth_pages),
+            done: free >= low_water,
+        }
+    }
+
+    /// Looks at the next pages towards the head, evicts the clean ones and returns those that must be written.
+    fn continue_lru_batch(&self, instance: &Instance, batch: &mut LruBatch) -> Vec<u32> {
+        let reserve = &self.options.reserve;
+        let links = LruLinks(self.frames());
+        let mut chosen = Vec::new();
+        let mut lru = instance.lru.lock();
+        for _ in 0..HOLD_PAGES {
+            let free = lru.free.len() as u64 + chosen.len() as u64;
+            let Some(block) = lru.list.cursor(Cursor::Cleaner).filter(|_| {
+                batch.left > 0
+                    && free < reserve.scan_depth_pages
+                    && (lru.list.len_pages() > reserve.lru_min_len_pages || free == 0)
+            }) else {
+                batch.done = true;
+                break;
+            };
+            lru.list.set_cursor(Cursor::Cleaner, links.prev(block));
+            if self.try_evict(instance, &mut lru, block.0) {
+                batch.left -= 1;
+            } else if self.choose_for_write(block.0, true) {
+                batch.left -= 1;
+                chosen.push(block.0);
+                if chosen.len() == CHOOSE_MAX {
+                    break;
+                }
+            }
+        }
+        instance.show(&lru);
+        instance.freed.notify_all();
+        chosen
+    }
+
+    /// Writes the oldest `pages` dirty pages whose first change is at or before `limit`, spread over the instances.
+    fn flush_oldest(
+        self: &Arc<Inner>,
+        instance: &Instance,
+        mut pages: u64,
+        limit: Lsn,
+        writes: &Arc<Batch>,
+    ) -> Result<(), PoolError> {
+        while pages > 0 {
+            let most = usize::try_from(pages).unwrap_or(CHOOSE_MAX).min(CHOOSE_MAX);
+            let (mut chosen, _) = self.choose_oldest(instance, limit, most);
+            if chosen.is_empty() {
+                return Ok(());
+            }
+            for at in 0..chosen.len() {
+                let page = self.frame(chosen[at]).page();
+                chosen.extend(self.neighbours_to_write(page));
+            }
+            pages = pages.saturating_sub(chosen.len() as u64);
+            self.write_chosen(writes, &chosen, Busy::Skip, false)?;
+        }
+        Ok(())
+    }
+}
+impl Inner {
+    fn flush_adaptively(self: &Arc<Inner>) -> Result<(), PoolError> {
+        let writes = Batch::new(self);
+        for instance in &self.instances {
+            self.flush_oldest(instance, 100, Lsn(u64::MAX), &writes)?;
+        }
+        Ok(())
+    }
+}
