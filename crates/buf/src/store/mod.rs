@@ -6,7 +6,9 @@
 
 #[cfg(target_os = "linux")]
 pub mod file;
+mod lock;
 pub mod operation;
+pub mod sim;
 
 use innopool_policy::PageId;
 use thiserror::Error;
@@ -16,6 +18,7 @@ use crate::page_size::PageSize;
 #[cfg(target_os = "linux")]
 pub use file::{Direct, Engine, FileError, FileStore, FileStoreOptions, Method, OpenMode};
 pub use operation::{Completion, Kind, Operation};
+pub use sim::SimStore;
 
 /// A place that keeps pages: files, a device, a remote service, a simulation.
 ///

@@ -24,10 +24,11 @@ use innopool_policy::PageId;
 pub use error::FileError;
 pub use options::{Direct, Engine, FileStoreOptions, Method, OpenMode};
 
+use super::lock::lock;
 use super::{Fault, Operation, PageStore, StoreError};
 use crate::page_size::PageSize;
 use run::Run;
-use space::{SpaceFile, lock};
+use space::SpaceFile;
 use threads::ThreadPool;
 
 /// Pages in files: tablespace `n` is one file, and page `p` of it the bytes from `p` times the page size on.

@@ -201,3 +201,7 @@ fn complete(operation: Operation, result: Result<(), Fault>) {
 fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

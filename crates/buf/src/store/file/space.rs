@@ -7,13 +7,14 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, FallocateFlags, OFlags, StatxFlags};
 use rustix::io::Errno;
 
 use super::super::Fault;
+use super::super::lock::lock;
 use super::error::FileError;
 use super::options::{Direct, OpenMode};
 use super::positioned;
@@ -221,11 +222,6 @@ fn unusable(what: String) -> Fault {
     Fault::Device { kind: io::ErrorKind::InvalidInput, what }
 }
 
-/// Locks `mutex`; what these guard stays whole when a holder panics.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn whole_pages(path: &Path, pages: u64) -> Result<u32, FileError> {
     u32::try_from(pages).map_err(|_| FileError::TooManyPages { path: path.to_owned(), pages })
 }
@@ -291,5 +287,33 @@ fn direct_alignment(file: &File) -> Result<(u32, u32), String> {
     match (told.stx_dio_mem_align, told.stx_dio_offset_align) {
         (0, _) | (_, 0) => Err("the file system does no direct I/O on this file".to_owned()),
         alignments => Ok(alignments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn no_sync_succeeds_after_one_has_failed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("t");
+        let space = SpaceFile::create(&path, 1, PageSize::KIB_4, Direct::Never).unwrap();
+        space.sync().unwrap();
+        let calls = Cell::new(0);
+        let failed = space.sync_once(|_| {
+            calls.set(calls.get() + 1);
+            // An interruption is no failure.
+            Err(if calls.get() == 1 { Errno::INTR } else { Errno::IO })
+        });
+        assert_eq!(calls.get(), 2);
+        let first = failed.unwrap_err().to_string();
+        assert!(first.contains("os error 5"), "{first}");
+        assert_eq!(space.sync().unwrap_err().to_string(), first);
+        let error = space.extend(1).unwrap_err();
+        assert!(matches!(error, FileError::Io { doing: "extending", .. }), "{error}");
+        assert_eq!(space.pages(), 1, "what is not durable does not count");
     }
 }

@@ -5,9 +5,9 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use super::super::lock::lock;
 use super::positioned::transfer;
 use super::run::Run;
-use super::space::lock;
 
 /// A fixed number of threads and the queue they serve in order. Dropping it waits until the queue is done.
 #[derive(Debug)]

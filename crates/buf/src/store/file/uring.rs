@@ -17,9 +17,9 @@ use std::time::Duration;
 use rustix::event::EventfdFlags;
 
 use super::super::Fault;
+use super::super::lock::lock;
 use super::ring::Ring;
 use super::run::Run;
-use super::space::lock;
 use super::threads::join;
 
 /// The thread that owns the ring. Dropping it waits until everything queued is done.
