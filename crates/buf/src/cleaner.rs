@@ -58,11 +58,14 @@ impl Inner {
     }
 }
 
-/// How far an LRU batch has come.
+/// What an LRU batch is to do, and how far it has come.
 struct LruBatch {
     /// Pages it may still evict or write.
     left: u64,
-    /// Whether there is nothing more to look at.
+    /// Stop when there are so many free frames.
+    free_enough: u64,
+    /// Stop when the list is so short.
+    list_min_len: u64,
     done: bool,
 }
 
@@ -73,11 +76,47 @@ impl Inner {
         instance: &Instance,
         wait: bool,
     ) -> Result<(), PoolError> {
+        let reserve = &self.options.reserve;
+        let low_water = match reserve.start {
+            EvictionStart::BelowDepth => reserve.scan_depth_pages,
+            EvictionStart::BelowHalfDepth => reserve.scan_depth_pages / 2,
+        };
+        let batch = LruBatch {
+            left: instance.lru_pages().min(reserve.scan_depth_pages),
+            free_enough: reserve.scan_depth_pages,
+            list_min_len: reserve.lru_min_len_pages,
+            done: instance.free_pages() >= low_water,
+        };
+        self.run_lru_batch(instance, batch, wait)
+    }
+
+    /// Evicts `pages` pages from the tail, however short the list, and waits for what had to be written for it.
+    pub(crate) fn make_room(
+        self: &Arc<Inner>,
+        instance: &Instance,
+        pages: u64,
+    ) -> Result<(), PoolError> {
+        let batch =
+            LruBatch { left: pages, free_enough: u64::MAX, list_min_len: 0, done: pages == 0 };
+        self.run_lru_batch(instance, batch, true)
+    }
+
+    fn run_lru_batch(
+        self: &Arc<Inner>,
+        instance: &Instance,
+        mut batch: LruBatch,
+        wait: bool,
+    ) -> Result<(), PoolError> {
         let writes = Batch::new(self);
-        let mut lru_batch = self.begin_lru_batch(instance);
+        let mut lru = instance.lru.lock();
+        self.drain_promotions(instance, &mut lru);
+        let tail = lru.list.tail();
+        lru.list.set_cursor(Cursor::Cleaner, tail);
+        instance.show(&lru);
+        drop(lru);
         let mut result = Ok(());
-        while !lru_batch.done && result.is_ok() {
-            let chosen = self.continue_lru_batch(instance, &mut lru_batch);
+        while !batch.done && result.is_ok() {
+            let chosen = self.continue_lru_batch(instance, &mut batch);
             if !chosen.is_empty() {
                 result = self.write_chosen(&writes, &chosen, Busy::Skip, true);
             }
@@ -85,35 +124,13 @@ impl Inner {
         if wait {
             result = result.and(writes.wait().map(|_| ()));
         }
-        let mut lru = instance.lru.lock();
-        lru.list.set_cursor(Cursor::Cleaner, None);
-        lru.try_scan = true;
-        drop(lru);
+        instance.lru.lock().try_scan = true;
         instance.freed.notify_all();
         result
     }
 
-    fn begin_lru_batch(&self, instance: &Instance) -> LruBatch {
-        let mut lru = instance.lru.lock();
-        self.drain_promotions(instance, &mut lru);
-        instance.show(&lru);
-        let reserve = &self.options.reserve;
-        let free = lru.free.len() as u64;
-        let low_water = match reserve.start {
-            EvictionStart::BelowDepth => reserve.scan_depth_pages,
-            EvictionStart::BelowHalfDepth => reserve.scan_depth_pages / 2,
-        };
-        let tail = lru.list.tail();
-        lru.list.set_cursor(Cursor::Cleaner, tail);
-        LruBatch {
-            left: lru.list.len_pages().min(reserve.scan_depth_pages),
-            done: free >= low_water,
-        }
-    }
-
     /// Looks at the next pages towards the head, evicts the clean ones and returns those that must be written.
     fn continue_lru_batch(&self, instance: &Instance, batch: &mut LruBatch) -> Vec<u32> {
-        let reserve = &self.options.reserve;
         let links = LruLinks(self.frames());
         let mut chosen = Vec::new();
         let mut lru = instance.lru.lock();
@@ -121,8 +138,8 @@ impl Inner {
             let free = lru.free.len() as u64 + chosen.len() as u64;
             let Some(block) = lru.list.cursor(Cursor::Cleaner).filter(|_| {
                 batch.left > 0
-                    && free < reserve.scan_depth_pages
-                    && (lru.list.len_pages() > reserve.lru_min_len_pages || free == 0)
+                    && free < batch.free_enough
+                    && (lru.list.len_pages() > batch.list_min_len || free == 0)
             }) else {
                 batch.done = true;
                 break;

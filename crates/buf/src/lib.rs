@@ -27,6 +27,10 @@ pub mod store;
 mod sync;
 mod translation;
 
+pub use innopool_policy::page::Fold;
+pub use innopool_policy::read_ahead::ReadAheadSettings;
+pub use innopool_policy::rules::{ListRules, Replacement};
+pub use innopool_policy::variant::{ReserveRules, Variant};
 pub use innopool_policy::{Lsn, PageId, Time};
 
 pub use clock::{Clock, ManualClock};

@@ -20,6 +20,10 @@ use crate::instance::Instance;
 use crate::store::{Completion, Kind, Operation, StoreError};
 use crate::sync::{AtomicU64, Ordering};
 
+/// Instances smaller than the smallest pool of a server read nothing ahead: their areas would be so small that every
+/// access would look like a scan.
+const READ_AHEAD_SIZE_PAGES_MIN: u64 = 320;
+
 /// The reads of one call: each completion ends the load of its frame.
 pub(crate) struct Loads {
     pool: Arc<Inner>,
@@ -121,7 +125,10 @@ impl Inner {
         // The cheap test first: only the border pages of an area can start anything.
         let area = read_ahead::area_pages(instance.size_pages());
         let place = page.page_no % area;
-        if self.options.read_ahead.threshold == 0 || (place != 0 && place != area - 1) {
+        if self.options.read_ahead.threshold == 0
+            || (place != 0 && place != area - 1)
+            || instance.size_pages() < READ_AHEAD_SIZE_PAGES_MIN
+        {
             return;
         }
         let (prev, next) = self.format.neighbours(page, bytes);
@@ -138,6 +145,9 @@ impl Inner {
             return;
         }
         let instance = self.instance_of_page(page);
+        if instance.size_pages() < READ_AHEAD_SIZE_PAGES_MIN {
+            return;
+        }
         let context = self.read_ahead_context(instance, page);
         let view = |page| self.area_page(instance, page);
         let area: Option<Area> = read_ahead::random(&context, page, view);

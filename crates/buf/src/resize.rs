@@ -178,9 +178,7 @@ impl Inner {
         let started = Instant::now();
         let mut pause = PAUSE_FIRST;
         loop {
-            for frame in to..from {
-                self.withdraw(frame, to);
-            }
+            self.withdraw(to, from);
             let done = self.withdrawn_frames();
             control.done(done);
             if done == from - to {
@@ -219,36 +217,36 @@ impl Inner {
         }
     }
 
-    /// Empties one frame, if its page is not in use.
-    fn withdraw(self: &Arc<Inner>, frame: u32, limit: u32) {
-        let instance = self.instance_of_frame(frame);
-        if self.frame(frame).word().phase() != Phase::Resident {
-            return;
+    /// Empties those of the frames from `to` to before `from` whose pages are not in use.
+    fn withdraw(self: &Arc<Inner>, to: u32, from: u32) {
+        let resident: Vec<u32> = (to..from)
+            .filter(|&frame| self.frame(frame).word().phase() == Phase::Resident)
+            .collect();
+        for (number, instance) in self.instances.iter().enumerate() {
+            let mine = |&frame: &u32| frame as usize % self.instances.len() == number;
+            let moving: Vec<u32> = resident.iter().copied().filter(mine).collect();
+            let missing = (moving.len() as u64).saturating_sub(instance.free_pages());
+            if missing > 0 {
+                // Its error comes back to whoever needs the writes; here the next round tries again.
+                let _ = self.make_room(instance, missing);
+            }
+            for frame in moving {
+                self.withdraw_one(instance, frame);
+            }
         }
-        let Some(to) = self.take_staying(instance, limit) else { return };
+    }
+
+    fn withdraw_one(&self, instance: &Instance, frame: u32) {
+        let mut lru = instance.lru.lock();
+        let to = lru.free.pop();
+        instance.show(&lru);
+        drop(lru);
+        let Some(to) = to else { return };
         if !self.relocate(instance, frame, to) {
             let mut lru = instance.lru.lock();
             instance.give_free(&mut lru, self.frames(), to);
             instance.show(&lru);
         }
-    }
-
-    /// Takes a free frame below `limit`, evicting for it; `None` when that needs writes, which are then under way.
-    fn take_staying(self: &Arc<Inner>, instance: &Instance, limit: u32) -> Option<u32> {
-        // Evicting a page from a frame that goes frees none that stays: try again. The list is finite.
-        for _ in 0..=instance.lru_pages() {
-            let withdrawn_before = instance.lru.lock().withdrawn.len();
-            if let Some(frame) = self.take_free_now(instance, true) {
-                debug_assert!(frame < limit, "free lists hold only frames that stay");
-                return Some(frame);
-            }
-            if instance.lru.lock().withdrawn.len() == withdrawn_before {
-                break;
-            }
-        }
-        // Its error comes back to whoever needs the writes; here the next round tries again.
-        let _ = self.clean_instance(instance, false);
-        None
     }
 
     /// Moves the page in `from` to `to`, which is free and ours. `false`: it is in use.
