@@ -48,9 +48,11 @@ impl Reservation {
         self.len_bytes
     }
 
-    /// Makes all of it usable; the kernel gives a page of memory at its first touch.
+    /// Makes all of it usable; the kernel gives memory at its first touch, in huge pages where it has them.
     pub(crate) fn open_all(&self) -> io::Result<()> {
-        self.open(0, self.len_bytes)
+        self.open(0, self.len_bytes)?;
+        let _ = self.advise(self.base, self.len_bytes, Advice::LinuxHugepage);
+        Ok(())
     }
 
     fn open(&self, from: usize, to: usize) -> io::Result<()> {
