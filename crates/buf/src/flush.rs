@@ -149,22 +149,39 @@ impl Inner {
     ) -> Result<(), PoolError> {
         let mut ready: Vec<(u32, u32)> = Vec::with_capacity(chosen.len());
         for (number, &frame) in chosen.iter().enumerate() {
-            if !self.latch_for_copy(frame, busy) {
-                self.unchoose(frame);
-                continue;
+            let copied = self.copy_chosen(batch, &mut ready, frame, busy, then_evict);
+            if let Err(error) = copied {
+                chosen[number..].iter().for_each(|&frame| self.unchoose(frame));
+                return Err(error);
             }
-            let place = match self.take_place(batch, &mut ready, frame, then_evict) {
-                Ok(place) => place,
-                Err(error) => {
-                    self.release(frame, PIN + SHARED);
-                    chosen[number..].iter().for_each(|&frame| self.unchoose(frame));
-                    return Err(error);
-                }
-            };
-            self.copy_out(frame, place);
-            ready.push((frame, place));
         }
         self.hand_over(batch, &mut ready)
+    }
+
+    /// Copies one chosen page to a staging place and adds it to `ready`, or leaves it for another pass.
+    fn copy_chosen(
+        &self,
+        batch: &Arc<Batch>,
+        ready: &mut Vec<(u32, u32)>,
+        frame: u32,
+        busy: Busy,
+        then_evict: bool,
+    ) -> Result<(), PoolError> {
+        if !self.latch_for_copy(frame, Busy::Skip) {
+            if busy == Busy::Wait {
+                // Nobody may wait for a latch with copies in hand: its holder may be waiting for the places they take.
+                self.hand_over(batch, ready)?;
+            }
+            if busy == Busy::Skip || !self.latch_for_copy(frame, Busy::Wait) {
+                self.unchoose(frame);
+                return Ok(());
+            }
+        }
+        let taken = self.take_place(batch, ready, frame, then_evict);
+        let place = taken.inspect_err(|_| self.release(frame, PIN + SHARED))?;
+        self.copy_out(frame, place);
+        ready.push((frame, place));
+        Ok(())
     }
 
     /// Pins and S-latches a chosen page.

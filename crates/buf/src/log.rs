@@ -7,7 +7,10 @@ use innopool_policy::Lsn;
 /// A write-ahead log. A page is written to the store only after [`make_durable`](Log::make_durable) has returned for
 /// its newest LSN (rule 6).
 pub trait Log: Send + Sync + 'static {
-    /// End of the log: the LSN that the next record will begin at.
+    /// LSN up to which every change in the log has been noted by
+    /// [`mark_dirty`](crate::ExclusiveGuard::mark_dirty): a checkpoint may be as late as this when no page is dirty. With
+    /// one thread appending at a time this is the end of the log; a log that lets threads overtake each other between
+    /// reserving their place and noting the change must hold it back meanwhile, or a checkpoint would lose a change.
     fn current_lsn(&self) -> Lsn;
 
     /// LSN up to which the log is durable. Never moves back.
