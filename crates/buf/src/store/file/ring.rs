@@ -290,3 +290,23 @@ fn request(run: &mut Run, vectors: &[IoVec]) -> Entry {
 fn is_short_of_memory(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ResourceBusy)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::tests::Setup;
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_run_starts_within_a_frame() {
+        let mut setup = Setup::new();
+        let run = setup.run(Kind::Read, 3);
+        let mut again = VecDeque::new();
+        run.answered(Ok(4096 + 512), &mut again);
+        let left = vectors(&mut again[0]);
+        // Every operation of this run has the same frame, so that none is the neighbour of another.
+        let frame = setup.frame.cast::<u8>().as_ptr().addr();
+        let shape: Vec<_> =
+            left.iter().map(|piece| (piece.base.addr() - frame, piece.bytes)).collect();
+        assert_eq!(shape, [(512, 3584), (0, 4096)]);
+    }
+}

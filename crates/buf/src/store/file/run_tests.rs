@@ -27,17 +27,17 @@ impl Completion for Outcomes {
     }
 }
 
-struct Setup {
+pub(in super::super) struct Setup {
     space: Arc<SpaceFile>,
     outcomes: Arc<Outcomes>,
     /// One page that every operation names: nothing here touches it.
-    frame: NonNull<[u8]>,
+    pub(in super::super) frame: NonNull<[u8]>,
     again: VecDeque<Run>,
     _memory: Vec<u8>,
 }
 
 impl Setup {
-    fn new() -> Setup {
+    pub(in super::super) fn new() -> Setup {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("t");
         let space = SpaceFile::create(&path, 1000, PageSize::KIB_4, Direct::Never).unwrap();
@@ -67,7 +67,7 @@ impl Setup {
     }
 
     /// One run of `pages` pages from page 10 on.
-    fn run(&mut self, kind: Kind, pages: u32) -> Run {
+    pub(in super::super) fn run(&mut self, kind: Kind, pages: u32) -> Run {
         let batch: Vec<_> = (10..10 + pages).map(|page_no| (kind, page_no)).collect();
         let mut runs = self.merge(&batch);
         assert_eq!(runs.len(), 1);
