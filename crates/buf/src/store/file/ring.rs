@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use io_uring::squeue::Entry;
-use io_uring::{IoUring, Probe, opcode, types};
+use io_uring::{IoUring, Probe, cqueue, opcode, types};
 use rustix::event::PollFlags;
 
 use super::super::Kind;
@@ -49,7 +49,7 @@ pub(super) struct Ring {
     wake: Arc<OwnedFd>,
     watching: bool,
     deferred_completions: bool,
-    reaped: Vec<(u64, i32)>,
+    reaped: Vec<(u64, i32, bool)>,
 }
 
 impl Ring {
@@ -103,10 +103,10 @@ impl Ring {
     /// Pushes as many runs as there is room for.
     pub(super) fn fill(&mut self, backlog: &mut VecDeque<Run>) {
         if !self.watching {
-            let poll = opcode::PollAdd::new(
-                types::Fd(self.wake.as_raw_fd()),
-                u32::from(PollFlags::IN.bits()),
-            );
+            let wake = types::Fd(self.wake.as_raw_fd());
+            // One request for every wake-up, where the kernel can (5.13): whoever defers completions (6.1) does.
+            let poll = opcode::PollAdd::new(wake, u32::from(PollFlags::IN.bits()))
+                .multi(self.deferred_completions);
             // SAFETY: the request refers to no memory, and the descriptor is open for as long as the ring.
             self.watching = unsafe { self.push(&poll.build().user_data(WAKE)) };
         }
@@ -160,13 +160,18 @@ impl Ring {
     /// Completes what the kernel has answered; what has to be asked again goes to the end of `backlog`.
     pub(super) fn reap(&mut self, backlog: &mut VecDeque<Run>) {
         let mut reaped = std::mem::take(&mut self.reaped);
-        reaped.extend(self.ring.completion().map(|entry| (entry.user_data(), entry.result())));
-        for (tag, result) in reaped.drain(..) {
+        reaped.extend(self.ring.completion().map(|entry| {
+            let more = cqueue::more(entry.flags());
+            (entry.user_data(), entry.result(), more)
+        }));
+        for (tag, result, more) in reaped.drain(..) {
             if tag == WAKE {
-                self.watching = false;
-                let mut count = [0; 8];
-                // Nothing to read means that somebody else's wake-up was read along with an earlier one.
-                let _ = rustix::io::read(self.wake.as_fd(), &mut count);
+                if !more {
+                    self.watching = false;
+                    let mut count = [0; 8];
+                    // Nothing to read means that it has been read along with an earlier wake-up.
+                    let _ = rustix::io::read(self.wake.as_fd(), &mut count);
+                }
                 continue;
             }
             let slot = usize::try_from(tag).unwrap_or(usize::MAX);
@@ -203,8 +208,9 @@ impl fmt::Debug for Ring {
 /// Sets up a ring in the best of three ways that the kernel knows: completion work done only when this thread waits
 /// (6.1), done without interrupting it (5.19), or as it was from the start.
 ///
-/// The completion queue has at least twice the entries of the submission queue, and one request has one completion,
-/// so that with at most `depth` requests and one poll at once it cannot overflow.
+/// The completion queue has at least twice the entries of the submission queue. At most `depth` transfers are with the
+/// kernel, each with one completion, and the eventfd is written at most once each time this thread asks to be woken,
+/// after it has reaped: the queue cannot overflow.
 fn build(depth: u32) -> Result<(IoUring, bool), String> {
     let entries = depth + 1;
     let deferred = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries);
@@ -283,4 +289,24 @@ fn request(run: &mut Run, vectors: &[IoVec]) -> Entry {
 
 fn is_short_of_memory(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ResourceBusy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::tests::Setup;
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_run_starts_within_a_frame() {
+        let mut setup = Setup::new();
+        let run = setup.run(Kind::Read, 3);
+        let mut again = VecDeque::new();
+        run.answered(Ok(4096 + 512), &mut again);
+        let left = vectors(&mut again[0]);
+        // Every operation of this run has the same frame, so that none is the neighbour of another.
+        let frame = setup.frame.cast::<u8>().as_ptr().addr();
+        let shape: Vec<_> =
+            left.iter().map(|piece| (piece.base.addr() - frame, piece.bytes)).collect();
+        assert_eq!(shape, [(512, 3584), (0, 4096)]);
+    }
 }

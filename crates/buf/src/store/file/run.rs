@@ -204,4 +204,4 @@ fn is_transient(error: &io::Error) -> bool {
 
 #[cfg(test)]
 #[path = "run_tests.rs"]
-mod tests;
+pub(super) mod tests;

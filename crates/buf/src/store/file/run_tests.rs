@@ -27,30 +27,34 @@ impl Completion for Outcomes {
     }
 }
 
-struct Setup {
+pub(in super::super) struct Setup {
     space: Arc<SpaceFile>,
     outcomes: Arc<Outcomes>,
     /// One page that every operation names: nothing here touches it.
-    frame: NonNull<[u8]>,
+    pub(in super::super) frame: NonNull<[u8]>,
     again: VecDeque<Run>,
+    _memory: Vec<u8>,
 }
 
 impl Setup {
-    fn new() -> Setup {
+    pub(in super::super) fn new() -> Setup {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("t");
         let space = SpaceFile::create(&path, 1000, PageSize::KIB_4, Direct::Never).unwrap();
+        let mut memory = vec![0; PAGE];
+        let start = NonNull::new(memory.as_mut_ptr()).unwrap();
         Setup {
             space: Arc::new(space),
             outcomes: Arc::default(),
-            frame: NonNull::from(Box::leak(vec![0; PAGE].into_boxed_slice())),
+            frame: NonNull::slice_from_raw_parts(start, PAGE),
+            _memory: memory,
             again: VecDeque::new(),
         }
     }
 
     fn operation(&self, kind: Kind, page_no: u32) -> Operation {
         let completion = Arc::clone(&self.outcomes) as Arc<dyn Completion>;
-        // SAFETY: the frame stays for ever, and is only ever measured.
+        // SAFETY: the frame outlives what a test does with the operation, and is only ever measured.
         unsafe {
             Operation::new(kind, PageId::new(1, page_no), self.frame, page_no.into(), completion)
         }
@@ -63,7 +67,7 @@ impl Setup {
     }
 
     /// One run of `pages` pages from page 10 on.
-    fn run(&mut self, kind: Kind, pages: u32) -> Run {
+    pub(in super::super) fn run(&mut self, kind: Kind, pages: u32) -> Run {
         let batch: Vec<_> = (10..10 + pages).map(|page_no| (kind, page_no)).collect();
         let mut runs = self.merge(&batch);
         assert_eq!(runs.len(), 1);

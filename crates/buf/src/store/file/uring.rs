@@ -1,10 +1,15 @@
 //! Runs carried out by io_uring, from one thread that owns the ring.
 //!
 //! Whoever starts a batch puts its runs in a queue and, if the ring's thread may be asleep, writes to an eventfd that
-//! the ring watches. One thread per ring, and not submitters that enter the kernel
-//! themselves beside a thread that reaps, because only a ring with a single issuer may leave completion work to that issuer,
-//! and because a request belongs to the thread that entered it: a client thread that ends would take its requests along
-//! into the kernel's slow path.
+//! the ring watches.
+//!
+//! The other way is that clients enter the kernel themselves, under a mutex, beside a thread that reaps. It saves the
+//! wake-up: random reads of 16 KiB at depth 32, each started when one ended, on 2 cores, were 1.01 times a plain loop
+//! of one thread that way and 0.92 to 0.96 times it this way (medians of 9 and 6 rounds of 2 s; single rounds differ by
+//! 20 %). This way was chosen because the kernel finishes a request in the thread that entered it: there, a client
+//! that computes without a system call delays its reads or is interrupted for them, and one that ends leaves them to a
+//! slower path. A ring with a single issuer does all of that in its own thread, when it waits, and needs no `unsafe` to
+//! be shared. What completions start needs no wake-up in either.
 
 use std::collections::VecDeque;
 use std::io;
