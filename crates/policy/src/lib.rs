@@ -7,14 +7,23 @@
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod counters;
+pub mod dump;
 pub mod fetch;
+pub mod flushing;
+pub mod hit_rate;
 pub mod list;
 pub mod page;
 pub mod promotion;
 pub mod read_ahead;
+pub mod replay;
+pub mod reserve;
 pub mod rules;
+pub mod scale;
 pub mod time;
 pub mod variant;
 
+pub use fetch::Fetch;
 pub use page::PageId;
 pub use time::{Lsn, Time};
+pub use variant::Variant;

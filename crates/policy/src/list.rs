@@ -182,8 +182,49 @@ impl LruList {
         was_old
     }
 
-    /// Puts `to`, which must be in no list, into the place of `from`: same neighbours, same sublist. For a page that moves
-    /// to another block. The caller carries the page's clock over.
+    /// Adds `block`, colder than all others, as it stood in a server's list: its marks are taken as
+    /// given. For filling an empty list from a snapshot, hottest page first; [`LruList::settle`] ends
+    /// that, and nothing else may happen to the list before.
+    pub fn append(&mut self, blocks: &mut impl Blocks, block: BlockNo, is_old: bool, clock: u64) {
+        match self.tail {
+            Some(tail) => self.link_after(blocks, tail, block),
+            None => self.link_head(blocks, block),
+        }
+        blocks.set_old(block, is_old);
+        blocks.set_freed_page_clock(block, clock);
+    }
+
+    /// Ends a filling by [`LruList::append`]: the boundary is at the hottest page marked old, and
+    /// everything colder is old. A long list without such a page gets the boundary of a list that has
+    /// just grown long enough; a short one has none. Returns how many marks had to be changed, which
+    /// is 0 for a snapshot that a server took at one moment.
+    pub fn settle(&mut self, blocks: &mut impl Blocks) -> u64 {
+        let has_old = self.has_old_sublist();
+        let (mut changed, mut at) = (0, self.head);
+        self.old_head = None;
+        self.old_len = 0;
+        while let Some(block) = at {
+            let marked = blocks.is_old(block);
+            let old = has_old && (marked || self.old_head.is_some());
+            if old {
+                self.old_head = self.old_head.or(Some(block));
+                self.old_len += 1;
+            }
+            if old != marked {
+                blocks.set_old(block, old);
+                changed += 1;
+            }
+            at = blocks.next(block);
+        }
+        if has_old && self.old_head.is_none() {
+            self.begin_old(blocks);
+            changed += self.old_len;
+        }
+        changed
+    }
+
+    /// Puts `to`, which must be in no list, into the place of `from`: same neighbours, same sublist. For
+    /// a page that moves to another block. The caller carries the page's clock over.
     pub fn replace(&mut self, blocks: &mut impl Blocks, from: BlockNo, to: BlockNo) {
         let (prev, next) = (blocks.prev(from), blocks.next(from));
         blocks.set_prev(to, prev);

@@ -66,7 +66,7 @@ pub enum InstanceDefault {
     BySizeAndCpus,
 }
 
-/// Which arithmetic adaptive flushing uses; see [`crate::flushing`].
+/// Which arithmetic adaptive flushing uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlushingForm {
     /// Integer steps (MySQL 5.7).

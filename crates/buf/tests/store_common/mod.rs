@@ -172,7 +172,10 @@ pub fn ways(page_size: PageSize) -> Vec<FileStoreOptions> {
             match tried {
                 Ok(()) => ways.push(options),
                 Err(error) => {
-                    assert!(std::env::var_os("REQUIRE_SERVERS").is_none(), "{method:?} {direct:?}: {error}");
+                    assert!(
+                        std::env::var_os("REQUIRE_SERVERS").is_none(),
+                        "{method:?} {direct:?}: {error}"
+                    );
                     eprintln!("SKIPPED {method:?} {direct:?}: {error}");
                 }
             }
