@@ -7,10 +7,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use innopool_policy::Lsn;
 use innopool_policy::blocks::Blocks;
 use innopool_policy::list::Cursor;
-use innopool_policy::variant::EvictionStart;
+use innopool_policy::reserve::ReserveState;
 
 use crate::error::PoolError;
 use crate::flush::{Batch, Busy, CHOOSE_MAX};
@@ -38,21 +37,21 @@ impl Inner {
             let full = !called || last_full_pass.elapsed() >= PASS;
             // An error leaves its pages dirty; they are tried again in the next pass, and whoever needs them written
             // (flush_to, a checkpoint) gets the error itself.
-            let _ = self.clean(full);
+            let _ = self.clean(full, false);
             if full {
                 last_full_pass = Instant::now();
             }
         }
     }
 
-    /// One pass. Only a full one writes from the flush list.
-    pub(crate) fn clean(self: &Arc<Inner>, full: bool) -> Result<(), PoolError> {
+    /// One pass. Only a full one writes from the flush list. With `wait`, waits for what it writes.
+    pub(crate) fn clean(self: &Arc<Inner>, full: bool, wait: bool) -> Result<(), PoolError> {
         let mut result = Ok(());
         for instance in &self.instances {
-            result = result.and(self.clean_instance(instance, false));
+            result = result.and(self.clean_instance(instance, wait));
         }
         if full {
-            result = result.and(self.flush_adaptively());
+            result = result.and(self.flush_adaptively(wait));
         }
         result
     }
@@ -77,15 +76,20 @@ impl Inner {
         wait: bool,
     ) -> Result<(), PoolError> {
         let reserve = &self.options.reserve;
-        let low_water = match reserve.start {
-            EvictionStart::BelowDepth => reserve.scan_depth_pages,
-            EvictionStart::BelowHalfDepth => reserve.scan_depth_pages / 2,
+        let lru = instance.lru.lock();
+        let state = ReserveState {
+            free_pages: lru.free.len() as u64,
+            lru_pages: lru.list.len_pages(),
+            // A shrink makes its own room.
+            withdraw_pages: 0,
+            try_lru_scan: lru.try_scan,
         };
+        drop(lru);
         let batch = LruBatch {
-            left: instance.lru_pages().min(reserve.scan_depth_pages),
-            free_enough: reserve.scan_depth_pages,
+            left: reserve.batch_max_pages(&state),
+            free_enough: reserve.free_target_pages(&state),
             list_min_len: reserve.lru_min_len_pages,
-            done: instance.free_pages() >= low_water,
+            done: !reserve.wants_pass(&state),
         };
         self.run_lru_batch(instance, batch, wait)
     }
@@ -158,38 +162,5 @@ impl Inner {
         instance.show(&lru);
         instance.freed.notify_all();
         chosen
-    }
-
-    /// Writes the oldest `pages` dirty pages whose first change is at or before `limit`, spread over the instances.
-    fn flush_oldest(
-        self: &Arc<Inner>,
-        instance: &Instance,
-        mut pages: u64,
-        limit: Lsn,
-        writes: &Arc<Batch>,
-    ) -> Result<(), PoolError> {
-        while pages > 0 {
-            let most = usize::try_from(pages).unwrap_or(CHOOSE_MAX).min(CHOOSE_MAX);
-            let (mut chosen, _) = self.choose_oldest(instance, limit, most);
-            if chosen.is_empty() {
-                return Ok(());
-            }
-            for at in 0..chosen.len() {
-                let page = self.frame(chosen[at]).page();
-                chosen.extend(self.neighbours_to_write(page));
-            }
-            pages = pages.saturating_sub(chosen.len() as u64);
-            self.write_chosen(writes, &chosen, Busy::Skip, false)?;
-        }
-        Ok(())
-    }
-}
-impl Inner {
-    fn flush_adaptively(self: &Arc<Inner>) -> Result<(), PoolError> {
-        let writes = Batch::new(self);
-        for instance in &self.instances {
-            self.flush_oldest(instance, 100, Lsn(u64::MAX), &writes)?;
-        }
-        Ok(())
     }
 }

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use innopool_policy::flushing::neighbours::{self, FlushNeighbours};
 use innopool_policy::{Lsn, PageId};
 
 use crate::counters::Counter;
@@ -389,30 +390,20 @@ impl Inner {
         Ok(lsn)
     }
 
-    /// Which of the dirty pages around `page` are written with it (`innodb_flush_neighbors`).
-    pub(crate) fn neighbours_to_write(&self, page: PageId) -> Vec<u32> {
+    /// Chooses the dirty pages that are to be written along with `page` (`innodb_flush_neighbors`).
+    pub(crate) fn choose_neighbours(&self, instance: &Instance, page: PageId) -> Vec<u32> {
         let mode = self.options.flush_neighbors;
-        let instance = self.instance_of_page(page);
-        let pages = innopool_policy::read_ahead::area_pages(instance.size_pages() / 2);
-        let Some(area) = innopool_policy::read_ahead::Area::around(page, pages) else {
+        if mode == FlushNeighbours::Off {
             return Vec::new();
-        };
-        let dirty = |page_no: u32| {
-            let frame = self.pages.find(PageId::new(page.space, page_no))?;
-            (self.frame(frame).word().has(DIRTY) && self.frame(frame).page().page_no == page_no)
-                .then_some(frame)
-        };
-        match mode {
-            0 => Vec::new(),
-            1 => {
-                let below = (area.first..page.page_no).rev().map_while(dirty);
-                let above = (page.page_no + 1..area.end).map_while(dirty);
-                below.chain(above).filter(|&frame| self.choose_for_write(frame, false)).collect()
-            }
-            _ => (area.first..area.end)
-                .filter_map(dirty)
-                .filter(|&frame| self.choose_for_write(frame, false))
-                .collect(),
         }
+        let dirty = |page: PageId| {
+            let frame = self.pages.find(page)?;
+            let descriptor = self.frame(frame);
+            (descriptor.word().has(DIRTY) && descriptor.holds(page)).then_some(frame)
+        };
+        let (size, lru) = (instance.size_pages(), instance.lru_pages());
+        let area = neighbours::area(mode, page, size, lru, |page| dirty(page).is_some());
+        let pages = area.into_iter().flat_map(|area| area.pages());
+        pages.filter_map(dirty).filter(|&frame| self.choose_for_write(frame, false)).collect()
     }
 }

@@ -9,6 +9,7 @@ use innopool_policy::blocks::BlockNo;
 use innopool_policy::page::Fold;
 use innopool_policy::rules::ListRules;
 
+use crate::adaptive::Adaptive;
 use crate::arena::Arena;
 use crate::clock::Clock;
 use crate::counters::Counter;
@@ -49,6 +50,7 @@ pub(crate) struct Inner {
     /// Reads and writes that the store has and has not completed.
     pub(crate) in_flight: AtomicUsize,
     pub(crate) poison: OnceLock<Arc<str>>,
+    pub(crate) adaptive: Mutex<Adaptive>,
     pub(crate) cleaner: Signal,
     /// Held by the one resize that may run.
     pub(crate) resizing: Mutex<()>,

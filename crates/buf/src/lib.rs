@@ -1,5 +1,6 @@
 //! InnoDB's buffer pool, as a library for anyone who writes a storage engine.
 
+mod adaptive;
 mod arena;
 mod cleaner;
 mod clock;
@@ -27,6 +28,7 @@ pub mod store;
 mod sync;
 mod translation;
 
+pub use innopool_policy::flushing::neighbours::FlushNeighbours;
 pub use innopool_policy::page::Fold;
 pub use innopool_policy::read_ahead::ReadAheadSettings;
 pub use innopool_policy::rules::{ListRules, Replacement};

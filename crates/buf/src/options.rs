@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use innopool_policy::flushing::neighbours::FlushNeighbours;
 use innopool_policy::page::Fold;
 use innopool_policy::read_ahead::ReadAheadSettings;
 use innopool_policy::rules::ListRules;
@@ -62,8 +63,8 @@ pub struct PoolOptions {
     pub max_dirty_pages_pct: f64,
     /// `innodb_max_dirty_pages_pct_lwm`, 0 (off) to 99.
     pub max_dirty_pages_pct_lwm: f64,
-    /// `innodb_flush_neighbors`: 0, 1 (a run of dirty pages) or 2 (all of the area).
-    pub flush_neighbors: u8,
+    /// `innodb_flush_neighbors`.
+    pub flush_neighbors: FlushNeighbours,
     /// When a page moves.
     pub promotion: Promotion,
     /// How a page is found.
@@ -95,7 +96,7 @@ impl Default for PoolOptions {
             io_capacity_max: 0,
             max_dirty_pages_pct: rules.flush_defaults.max_dirty_pct,
             max_dirty_pages_pct_lwm: rules.flush_defaults.max_dirty_pct_lwm,
-            flush_neighbors: rules.flush_defaults.flush_neighbors,
+            flush_neighbors: FlushNeighbours::Off,
             promotion: Promotion::default(),
             translation: Translation::default(),
             background: Background::default(),
@@ -163,9 +164,6 @@ impl PoolOptions {
             if !(0.0..=99.999).contains(&value) {
                 return Err(setting(name, value, "it must be 0 to 99.999".to_owned()));
             }
-        }
-        if self.flush_neighbors > 2 {
-            return Err(setting("flush_neighbors", self.flush_neighbors, "it is 0, 1 or 2".into()));
         }
         if self.io_capacity == 0 {
             return Err(setting("io_capacity", 0, "nothing would ever be written".to_owned()));

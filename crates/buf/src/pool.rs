@@ -9,6 +9,7 @@ use std::time::Duration;
 use innopool_policy::list::Enter;
 use innopool_policy::{Lsn, PageId};
 
+use crate::adaptive::Adaptive;
 use crate::arena::Arena;
 use crate::counters::Counter;
 use crate::error::PoolError;
@@ -257,7 +258,7 @@ impl Pool {
     ///
     /// The first error of the store or the log.
     pub fn clean(&self) -> Result<(), PoolError> {
-        self.inner.clean(true)
+        self.inner.clean(true, true)
     }
 
     /// Why the pool no longer writes, if it does not.
@@ -321,6 +322,7 @@ impl Inner {
         let staging =
             Staging::new(options.page_size, options.writes_in_flight_max).map_err(refused)?;
         let millis = u64::try_from(options.list.old_blocks_time.as_millis()).unwrap_or(u64::MAX);
+        let adaptive = Adaptive::new(options.clock.now(), log.current_lsn());
         let inner = Inner {
             arena,
             table,
@@ -338,6 +340,7 @@ impl Inner {
             unsynced: Mutex::new(BTreeSet::new()),
             in_flight: AtomicUsize::new(0),
             poison: OnceLock::new(),
+            adaptive: Mutex::new(adaptive),
             cleaner: Signal::new(),
             resizing: Mutex::new(()),
             stopping: AtomicBool::new(false),

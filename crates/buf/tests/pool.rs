@@ -263,7 +263,6 @@ fn settings_that_cannot_be_are_refused_by_name() {
         ),
         (Box::new(|o: &mut innopool_buf::PoolOptions| o.size_bytes = 5), "size_bytes"),
         (Box::new(|o: &mut innopool_buf::PoolOptions| o.size_max_bytes = 16384), "size_max_bytes"),
-        (Box::new(|o: &mut innopool_buf::PoolOptions| o.flush_neighbors = 3), "flush_neighbors"),
         (
             Box::new(|o: &mut innopool_buf::PoolOptions| o.max_dirty_pages_pct = f64::NAN),
             "max_dirty_pages_pct",
