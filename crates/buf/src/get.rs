@@ -220,22 +220,24 @@ impl Inner {
             Hint::ReadAhead => Counter::ReadAhead,
             Hint::Warm => Counter::LoadReads,
         });
-        let first_access = self.accessed(instance, frame, hint);
         // SAFETY: we hold the frame's X latch, so this is the only reference to its bytes.
         let bytes = unsafe { self.bytes(frame).as_mut() };
         let result = self.store.read(page, bytes);
+        let mut first_access = false;
+        if result.is_ok() {
+            // In the server's order: the page counts as not yet accessed when its neighbours are looked at.
+            if hint == Hint::Normal {
+                self.random_read_ahead(page);
+            }
+            first_access = self.accessed(instance, frame, hint);
+        }
         let kept = match want {
             Want::Shared => SHARED,
             Want::Update => UPDATE,
             Want::Exclusive | Want::Upgrade => EXCLUSIVE,
         };
         match self.end_load(instance, page, frame, result, EXCLUSIVE.wrapping_sub(kept)) {
-            Ok(()) => {
-                if hint == Hint::Normal {
-                    self.random_read_ahead(page);
-                }
-                Ok(Some(Got { frame, first_access }))
-            }
+            Ok(()) => Ok(Some(Got { frame, first_access })),
             Err(error) => {
                 self.release(frame, PIN);
                 Err(error)

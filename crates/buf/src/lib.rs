@@ -22,6 +22,7 @@ mod page_size;
 mod pool;
 mod prefetch;
 mod resize;
+mod snapshot;
 mod staging;
 mod stats;
 pub mod store;

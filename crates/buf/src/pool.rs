@@ -128,6 +128,7 @@ impl Pool {
         if !inner.pin_if_held(page, frame)? {
             return Ok(None);
         }
+        inner.frame(frame).stamp_access(inner.clock().now());
         match inner.rooms.latch(inner.frame(frame), Want::Shared) {
             Latched::Yes => Ok(Some(SharedGuard::new(inner, frame))),
             Latched::ReadFailed => Err(inner.take_failure(page, frame)),
