@@ -52,6 +52,9 @@ impl Inner {
         }
         if full {
             result = result.and(self.flush_adaptively(wait));
+            for instance in &self.instances {
+                instance.io_history.lock().end_interval(instance.io_pages());
+            }
         }
         result
     }

@@ -20,7 +20,7 @@ use crate::inner::Inner;
 use crate::instance::Instance;
 use crate::staging::Write;
 use crate::store::{Completion, Kind, Operation, StoreError};
-use crate::sync::{Condvar, Mutex, Ordering};
+use crate::sync::{AtomicU64, Condvar, Mutex, Ordering};
 
 /// Pages that are chosen under one hold of a list's lock.
 pub(crate) const CHOOSE_MAX: usize = 64;
@@ -254,6 +254,7 @@ impl Inner {
         let mut operations: Vec<Operation> = ready
             .drain(..)
             .map(|(frame, place)| {
+                self.pending_writes_of(self.staging.write(place)).fetch_add(1, Ordering::Relaxed);
                 // SAFETY: the place is ours until its completion gives it back, and nobody writes it meanwhile.
                 unsafe {
                     Operation::new(
@@ -269,6 +270,10 @@ impl Inner {
         operations.sort_unstable_by_key(Operation::page);
         self.store.start(&mut operations);
         Ok(())
+    }
+
+    fn pending_writes_of(&self, write: Write) -> &AtomicU64 {
+        self.instance_of_frame(write.frame).pending_writes(write.then_evict)
     }
 
     /// Rule 6: the log goes first.
@@ -287,6 +292,7 @@ impl Inner {
     /// Takes in the end of a write: the page is clean now, or dirty with what came after the copy.
     fn write_ended(&self, place: u32, written: bool) {
         let write = self.staging.write(place);
+        self.pending_writes_of(write).fetch_sub(1, Ordering::Relaxed);
         self.staging.give(place);
         let frame = self.frame(write.frame);
         let page = frame.page();

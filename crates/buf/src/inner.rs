@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
-use innopool_policy::PageId;
 use innopool_policy::blocks::BlockNo;
 use innopool_policy::page::Fold;
 use innopool_policy::rules::ListRules;
+use innopool_policy::{PageId, Time};
 
 use crate::adaptive::Adaptive;
 use crate::arena::Arena;
@@ -29,6 +29,8 @@ use crate::translation::PageTable;
 
 pub(crate) struct Inner {
     pub(crate) options: PoolOptions,
+    /// When the pool was made: what the counters count from.
+    pub(crate) made_at: Time,
     pub(crate) arena: Arena,
     pub(crate) table: FrameTable,
     pub(crate) pages: PageTable,

@@ -17,12 +17,13 @@ use innopool_policy::list::{Enter, LruList};
 use innopool_policy::promotion::PoolClock;
 use innopool_policy::rules::ListRules;
 
-use crate::counters::Counters;
+use crate::counters::{Counter, Counters};
 use crate::error::PoolError;
 use crate::flush_list::FlushList;
 use crate::frame::Frame;
 use crate::frame::table::LruLinks;
 use crate::frame::word::Phase;
+use crate::io_history::IoHistory;
 use crate::sync::{AtomicU64, Condvar, Mutex, Ordering};
 
 /// Notes of pages to be made young that an instance keeps at most.
@@ -42,6 +43,10 @@ pub(crate) struct Instance {
     pub(crate) counters: Counters,
     /// Reads that are posted and not done.
     pub(crate) pending_reads: AtomicU64,
+    /// Writes that the store has and has not completed: of pages to be evicted, and of pages that stay.
+    pub(crate) pending_lru_writes: AtomicU64,
+    pub(crate) pending_list_writes: AtomicU64,
+    pub(crate) io_history: Mutex<IoHistory>,
     /// Copies of what `lru` covers, for readers without the lock.
     shown: Shown,
 }
@@ -87,6 +92,9 @@ impl Instance {
             failed: Mutex::new(HashMap::new()),
             counters: Counters::new(),
             pending_reads: AtomicU64::new(0),
+            pending_lru_writes: AtomicU64::new(0),
+            pending_list_writes: AtomicU64::new(0),
+            io_history: Mutex::new(IoHistory::new()),
             shown: Shown {
                 freed_page_clock: AtomicU64::new(0),
                 size_pages: AtomicU64::new(0),
@@ -104,6 +112,17 @@ impl Instance {
             freed_page_clock: self.shown.freed_page_clock.load(Ordering::Relaxed),
             size_pages: self.shown.size_pages.load(Ordering::Relaxed),
         }
+    }
+
+    /// Writes under way of the kind that evicts its page afterwards, or of the other.
+    pub(crate) fn pending_writes(&self, then_evict: bool) -> &AtomicU64 {
+        if then_evict { &self.pending_lru_writes } else { &self.pending_list_writes }
+    }
+
+    /// Pages read and written since the pool was made.
+    pub(crate) fn io_pages(&self) -> u64 {
+        let (read, written) = (Counter::PagesRead, Counter::PagesWritten);
+        self.counters.sum(read).wrapping_add(self.counters.sum(written))
     }
 
     pub(crate) fn free_pages(&self) -> u64 {

@@ -325,6 +325,7 @@ impl Inner {
         let millis = u64::try_from(options.list.old_blocks_time.as_millis()).unwrap_or(u64::MAX);
         let adaptive = Adaptive::new(options.clock.now(), log.current_lsn());
         let inner = Inner {
+            made_at: options.clock.now(),
             arena,
             table,
             staging,

@@ -84,6 +84,15 @@ impl Inner {
         pages: impl IntoIterator<Item = PageId>,
         hint: Hint,
     ) -> Prefetched {
+        self.prefetch_counted(loads, pages, counter_of(hint))
+    }
+
+    fn prefetch_counted(
+        self: &Arc<Inner>,
+        loads: &Arc<Loads>,
+        pages: impl IntoIterator<Item = PageId>,
+        counter: Counter,
+    ) -> Prefetched {
         let mut told = Prefetched::default();
         let mut operations = Vec::new();
         for page in pages {
@@ -100,7 +109,7 @@ impl Inner {
                 told.present += 1;
                 continue;
             }
-            instance.counters.count(counter_of(hint));
+            instance.counters.count(counter);
             told.started += 1;
             // SAFETY: begin_load has X-latched the frame, and only the completion gives the latch up.
             operations.push(unsafe {
@@ -152,11 +161,7 @@ impl Inner {
         let view = |page| self.area_page(instance, page);
         let area: Option<Area> = read_ahead::random(&context, page, view);
         if let Some(area) = area {
-            let told = self.prefetch(area.pages(), Hint::ReadAhead);
-            let started = told.started as u64;
-            // They were counted as linear.
-            instance.counters.add(Counter::ReadAhead, started.wrapping_neg());
-            instance.counters.add(Counter::ReadAheadRandom, started);
+            self.prefetch_counted(&Loads::new(self), area.pages(), Counter::ReadAheadRandom);
         }
     }
 

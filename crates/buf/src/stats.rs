@@ -25,6 +25,10 @@ pub struct PoolStats {
     pub dirty_pages: u64,
     /// Reads posted and not done (`PENDING_READS`).
     pub pending_reads: u64,
+    /// Writes under way whose pages will be evicted (`PENDING_FLUSH_LRU`).
+    pub pending_lru_writes: u64,
+    /// Writes under way whose pages stay (`PENDING_FLUSH_LIST`).
+    pub pending_list_writes: u64,
     /// Old pages that an access moved to the head (`PAGES_MADE_YOUNG`).
     pub made_young: u64,
     /// Accesses to old pages that moved nothing (`PAGES_NOT_MADE_YOUNG`).
@@ -57,6 +61,10 @@ pub struct PoolStats {
     pub promotions_queued: u64,
     /// Promotions dropped because the queue was full.
     pub promotions_dropped: u64,
+    /// Pages read and written in the last 50 full passes of the page cleaner, about a second each (`LRU_IO_TOTAL`).
+    pub io_recent_pages: u64,
+    /// Pages read and written since the last of them (`LRU_IO_CURRENT`).
+    pub io_current_pages: u64,
 }
 
 impl PoolStats {
@@ -70,6 +78,13 @@ impl PoolStats {
         self.size_pages.saturating_sub(self.free_pages + self.data_pages)
     }
 
+    /// The sum of `parts`: of the instances of a pool.
+    pub fn sum_of<'a>(parts: impl IntoIterator<Item = &'a PoolStats>) -> PoolStats {
+        let mut sum = PoolStats::default();
+        parts.into_iter().for_each(|part| sum.add(part));
+        sum
+    }
+
     fn add(&mut self, other: &PoolStats) {
         let PoolStats {
             size_pages,
@@ -78,6 +93,8 @@ impl PoolStats {
             old_pages,
             dirty_pages,
             pending_reads,
+            pending_lru_writes,
+            pending_list_writes,
             made_young,
             not_made_young,
             gets,
@@ -94,6 +111,8 @@ impl PoolStats {
             write_requests,
             promotions_queued,
             promotions_dropped,
+            io_recent_pages,
+            io_current_pages,
         } = self;
         for (sum, more) in [
             (size_pages, other.size_pages),
@@ -102,6 +121,8 @@ impl PoolStats {
             (old_pages, other.old_pages),
             (dirty_pages, other.dirty_pages),
             (pending_reads, other.pending_reads),
+            (pending_lru_writes, other.pending_lru_writes),
+            (pending_list_writes, other.pending_list_writes),
             (made_young, other.made_young),
             (not_made_young, other.not_made_young),
             (gets, other.gets),
@@ -118,6 +139,8 @@ impl PoolStats {
             (write_requests, other.write_requests),
             (promotions_queued, other.promotions_queued),
             (promotions_dropped, other.promotions_dropped),
+            (io_recent_pages, other.io_recent_pages),
+            (io_current_pages, other.io_current_pages),
         ] {
             *sum += more;
         }
@@ -148,9 +171,7 @@ impl MemoryUse {
 impl Pool {
     /// Counts and sizes of the whole pool. A sum of moments: the parts are read one after the other.
     pub fn stats(&self) -> PoolStats {
-        let mut sum = PoolStats::default();
-        self.instance_stats().iter().for_each(|stats| sum.add(stats));
-        sum
+        PoolStats::sum_of(&self.instance_stats())
     }
 
     /// The same for each instance.
@@ -175,6 +196,8 @@ impl Pool {
 impl Inner {
     fn stats_of(&self, instance: &Instance) -> PoolStats {
         let sum = |counter| instance.counters.sum(counter);
+        let io_pages = instance.io_pages();
+        let history = instance.io_history.lock().clone();
         PoolStats {
             size_pages: instance.size_pages(),
             free_pages: instance.free_pages(),
@@ -182,6 +205,8 @@ impl Inner {
             old_pages: instance.old_pages(),
             dirty_pages: instance.flush.lock().len_pages(),
             pending_reads: instance.pending_reads.load(Ordering::Relaxed),
+            pending_lru_writes: instance.pending_lru_writes.load(Ordering::Relaxed),
+            pending_list_writes: instance.pending_list_writes.load(Ordering::Relaxed),
             made_young: sum(Counter::MadeYoung),
             not_made_young: sum(Counter::NotMadeYoung),
             gets: sum(Counter::Gets),
@@ -198,6 +223,8 @@ impl Inner {
             write_requests: sum(Counter::WriteRequests),
             promotions_queued: sum(Counter::PromotionsQueued),
             promotions_dropped: sum(Counter::PromotionsDropped),
+            io_recent_pages: history.sum(),
+            io_current_pages: history.current(io_pages),
         }
     }
 }

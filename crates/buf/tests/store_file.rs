@@ -259,3 +259,28 @@ fn a_run_reads_into_frames_that_are_not_neighbours_in_memory() {
         }
     }
 }
+
+#[test]
+fn a_space_is_opened_or_made_and_has_at_least_the_pages_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t1.ibd");
+    // What is left by a process that was killed after it had made the file and before it had grown it.
+    std::fs::write(&path, b"").unwrap();
+    for options in ways(PageSize::KIB_16) {
+        let mut frames = Frames::new(PageSize::KIB_16, 1);
+        let page = PageId::new(1, 7);
+        let store = open(&options);
+        assert_eq!(store.open_or_create_space(1, &path, 8).unwrap(), 8);
+        frames.get_mut(0).fill(3);
+        store.write(page, frames.get(0)).unwrap();
+        drop(store);
+        let store = open(&options);
+        assert_eq!(store.open_or_create_space(1, &path, 4).unwrap(), 8, "it is never cut");
+        frames.get_mut(0).fill(0);
+        store.read(page, frames.get_mut(0)).unwrap();
+        assert!(frames.get(0).iter().all(|&byte| byte == 3));
+        let new = directory.path().join("new");
+        assert_eq!(store.open_or_create_space(2, &new, 5).unwrap(), 5);
+        store.drop_space(2).unwrap();
+    }
+}

@@ -16,6 +16,7 @@ mod threads;
 mod uring;
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -124,6 +125,34 @@ impl FileStore {
     /// opened for reading and writing.
     pub fn open_space(&self, space: u32, path: &Path) -> Result<u32, FileError> {
         self.add(space, || SpaceFile::open(path, self.options.page_size, self.options.direct))?;
+        Ok(self.find_open(space)?.pages())
+    }
+
+    /// Opens the file `path` as tablespace `space`, makes it if there is none, and sees to it that it has at least `pages_min`
+    /// pages, the added ones zeroes. Returns how many it has. What a process does that cannot know whether it starts for
+    /// the first time, or was killed when it did.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open_space`](FileStore::open_space), [`create_space`](FileStore::create_space) and
+    /// [`extend_space`](FileStore::extend_space).
+    pub fn open_or_create_space(
+        &self,
+        space: u32,
+        path: &Path,
+        pages_min: u32,
+    ) -> Result<u32, FileError> {
+        let (page_size, direct) = (self.options.page_size, self.options.direct);
+        self.add(space, || {
+            let file = match SpaceFile::open(path, page_size, direct) {
+                Err(FileError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                    SpaceFile::create(path, 0, page_size, direct)?
+                }
+                opened => opened?,
+            };
+            file.extend(pages_min.saturating_sub(file.pages()))?;
+            Ok(file)
+        })?;
         Ok(self.find_open(space)?.pages())
     }
 
