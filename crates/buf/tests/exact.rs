@@ -42,7 +42,7 @@ fn event(pages: u32) -> impl Strategy<Value = Event> {
         1 => number.prop_map(Event::Discard),
         4 => (1..2500u64).prop_map(Event::Wait),
         2 => Just(Event::Clean),
-        1 => (5..95u32).prop_map(Event::OldBlocksPct),
+        1 => (25..95u32).prop_map(Event::OldBlocksPct),
     ]
 }
 
@@ -159,12 +159,14 @@ impl Pair {
     }
 }
 
+// The old sublist is kept longer than a read-ahead area: in a shorter one the replay, whose reads are done at once, evicts the
+// first pages of an area for its last, which the pool cannot while they are being read.
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_history_leaves_the_pool_and_the_replay_alike(
-        size_pages in 320..1400u64,
+        size_pages in 400..1400u64,
         instances in prop_oneof![3 => Just(1usize), 1 => Just(2usize), 1 => Just(3usize)],
         old_time_ms in prop_oneof![Just(0u64), Just(1000u64)],
         random in any::<bool>(),
