@@ -322,6 +322,7 @@ fn thread_that_finds_only_dirty_pages_writes_one_and_counts_a_wait() {
     fill(&mut pool, 700..701, ms(2));
     let stats = pool.stats();
     assert_eq!((stats.wait_free, stats.pages_written, stats.evicted), (1, 1, 1));
+    assert_eq!((stats.write_requests, stats.pages_flushed), (600, 0), "not in a batch");
     assert!(!pool.contains(coldest));
     pool.assert_consistent();
 }
@@ -367,6 +368,7 @@ fn mariadb_thread_waits_for_the_page_cleaner() {
     let stats = pool.stats();
     assert_eq!(stats.wait_free, 1);
     assert_eq!(stats.pages_written, 600 - 256, "a batch down to the shortest list");
+    assert_eq!(stats.pages_flushed, stats.pages_written);
 }
 
 #[test]
