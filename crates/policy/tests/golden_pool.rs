@@ -520,3 +520,31 @@ fn sampled_pool_has_scaled_numbers_and_an_unscaled_second() {
         Scale::new(0.0).is_none() && Scale::new(1.1).is_none() && Scale::new(f64::NAN).is_none()
     );
 }
+
+#[test]
+fn growth_pays_back_first_what_a_shrink_still_owes() {
+    let mut pool = pool(Variant::Mysql80, 1000);
+    fill(&mut pool, 0..1000, ms(1));
+    (0..1000).for_each(|pinned| pool.pin(page(pinned)).unwrap());
+    assert_eq!(pool.resize(900), Ok(100));
+    assert_eq!(pool.resize(1040), Ok(0));
+    pool.assert_consistent();
+    assert_eq!((pool.occupancy().data_pages, pool.occupancy().free_pages), (1000, 40));
+}
+
+/// Everything else is dirty and stays: the page cleaner would have only the page just read to evict,
+/// but whoever reads it holds it.
+#[test]
+fn page_just_read_is_not_evicted_under_its_reader() {
+    let mut config = config(Variant::Mysql80, 600);
+    config.reserve = ReserveKeeping::EveryMiss;
+    config.dirty = DirtyPages::Skip;
+    let mut pool = BufferPool::new(config).unwrap();
+    for page_no in 0..400 {
+        assert_eq!(get(&mut pool, page(page_no), ms(1)).found, Found::Read);
+        pool.mark_dirty(page(page_no)).unwrap();
+    }
+    get(&mut pool, page(400), ms(1));
+    assert!(pool.contains(page(400)));
+    pool.assert_consistent();
+}
