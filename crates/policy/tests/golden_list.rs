@@ -2,8 +2,10 @@
 
 use innopool_policy::blocks::{BlockNo, BlockVec, Blocks};
 use innopool_policy::list::{Cursor, Enter, LruList};
-use innopool_policy::promotion::young_window_pages;
-use innopool_policy::rules::ListRules;
+use innopool_policy::page::Fold;
+use innopool_policy::promotion::{PoolClock, is_young_enough, young_window_pages};
+use innopool_policy::rules::{ClockComparison, ListRules};
+use innopool_policy::{PageId, Variant};
 
 struct Fixture {
     list: LruList,
@@ -239,4 +241,34 @@ fn snapshot_whose_marks_contradict_its_order_is_mended_and_counted() {
     }
     assert_eq!(fixture.list.settle(&mut fixture.blocks), 1);
     assert_eq!(fixture.list.old_len_pages(), 230);
+}
+
+/// 2^31 evictions after a pool was made, MySQL's 31 bits start again: a page stamped just before then
+/// looks young to it for almost another 2^31 evictions.
+#[test]
+fn servers_differ_once_the_clock_has_gone_round() {
+    const ROUND: u64 = 1 << 31;
+    let young = |variant: Variant, stamp, now| {
+        let pool = PoolClock { freed_page_clock: now, size_pages: 8192 };
+        is_young_enough(&variant.rules().list, stamp, pool)
+    };
+    for variant in [Variant::Mysql57, Variant::Mysql80, Variant::Mysql84, Variant::Mariadb] {
+        assert!(young(variant, 5000, 5000 + 1291), "{variant:?}");
+        assert!(!young(variant, 5000, 5000 + 1292), "{variant:?}");
+    }
+    let (stamp, now) = (ROUND - 10, ROUND + 100_000);
+    assert!(young(Variant::Mysql84, stamp, now));
+    assert!(!young(Variant::Mariadb, stamp, now));
+    assert!(young(Variant::Mariadb, stamp, ROUND + 1281), "1291 evictions ago");
+    assert!(!young(Variant::Mariadb, stamp, ROUND + 1282));
+    assert_eq!(ListRules::default().clock_comparison, ClockComparison::Wide, "a clock without end");
+}
+
+/// (5000 << 20) + 5000 + 2 is 5242885002; in 32 bits 947917706; masked 5806258629.
+#[test]
+fn servers_differ_in_the_instance_of_a_page() {
+    let page = PageId::new(5000, 2 * 64 + 17);
+    let of = |fold: Fold, instances| fold.instance_of(page, instances);
+    assert_eq!([of(Fold::Wide, 7), of(Fold::Narrow, 7), of(Fold::Masked, 7)], [5, 1, 3]);
+    assert_eq!([of(Fold::Wide, 1), of(Fold::Wide, 0)], [0, 0]);
 }

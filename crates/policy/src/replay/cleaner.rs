@@ -6,7 +6,7 @@
 //! here a write is done at once.
 
 use super::config::{DirtyPages, ReserveKeeping};
-use super::instance::{Instance, Leave};
+use super::instance::{Instance, Leave, Writer};
 use super::outcome::CleanerWork;
 use crate::list::Cursor;
 use crate::reserve::ReserveState;
@@ -34,10 +34,11 @@ impl Instance {
         }
     }
 
-    /// A pass after a frame was taken, for a page cleaner that is never late.
+    /// A pass after a frame was taken, for a page cleaner that is never late. Even one that finds nothing
+    /// to do ends a batch, or a thread that once searched in vain would never search again.
     pub(crate) fn keep_reserve(&mut self, keeping: ReserveKeeping, dirty: DirtyPages) {
-        if keeping == ReserveKeeping::EveryMiss && self.wants_pass() {
-            self.cleaner_batch(dirty);
+        if keeping == ReserveKeeping::EveryMiss {
+            self.cleaner_pass(dirty);
         }
     }
 
@@ -56,7 +57,7 @@ impl Instance {
                 self.leave(block, Leave::Evicted);
                 work.evicted_pages += 1;
             } else if dirty == DirtyPages::Write && self.slots.pins(block) == 0 {
-                self.write(block);
+                self.write(block, Writer::Batch);
                 self.leave(block, Leave::Evicted);
                 work.written_pages += 1;
             }

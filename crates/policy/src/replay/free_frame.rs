@@ -6,7 +6,7 @@
 //! so two rounds tell everything.
 
 use super::config::DirtyPages;
-use super::instance::{Instance, Leave};
+use super::instance::{Instance, Leave, Writer};
 use super::outcome::NoFreeFrame;
 use super::slots::mark;
 use crate::blocks::BlockNo;
@@ -26,13 +26,13 @@ impl Instance {
             // Others need not look in vain; the page cleaner's next batch ends this.
             self.try_lru_scan = false;
         }
-        if let Some(block) = self.last_resort_and_take() {
+        if let Some(block) = self.last_resort_and_take(false) {
             return Ok(block);
         }
         if let Some(block) = self.evict_and_take(u64::MAX) {
             return Ok(block);
         }
-        self.last_resort_and_take().ok_or(NoFreeFrame {
+        self.last_resort_and_take(true).ok_or(NoFreeFrame {
             instance: self.number,
             data_pages: self.list.len_pages(),
             total_pages: self.size_pages,
@@ -87,13 +87,15 @@ impl Instance {
         false
     }
 
-    /// A round that finds nothing clean ends in this, and counts as a wait.
-    fn last_resort_and_take(&mut self) -> Option<BlockNo> {
+    /// A round that finds nothing clean ends in this, and counts as a wait. `searched_all` is whether
+    /// the round went through the whole list.
+    fn last_resort_and_take(&mut self, searched_all: bool) -> Option<BlockNo> {
         match self.reserve.last_resort {
             LastResort::SinglePageFlush => self.flush_single_page(),
             LastResort::WaitForCleaner => {
-                // What the page cleaner cannot evict from a short list, its flush list batch cleans.
-                if self.cleaner_batch(DirtyPages::Write).total() == 0 {
+                // What the page cleaner cannot evict from a short list, its flush list batch cleans. A
+                // thread that has not seen the whole list may still find a page there that is clean.
+                if self.cleaner_batch(DirtyPages::Write).total() == 0 && searched_all {
                     self.flush_single_page();
                 }
             }
@@ -110,7 +112,7 @@ impl Instance {
             at = self.hotter(block);
             self.list.set_cursor(Cursor::SinglePage, at);
             if self.slots.pins(block) == 0 {
-                self.write(block);
+                self.write(block, Writer::Thread);
                 self.leave(block, Leave::Evicted);
                 return;
             }
