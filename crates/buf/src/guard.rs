@@ -7,7 +7,8 @@
 //! | [`UpdateGuard`] | SX | yes | after [`UpdateGuard::upgrade`] | `SharedGuard`s |
 //! | [`ExclusiveGuard`] | X | yes | yes | nobody |
 //!
-//! Every guard also pins its page, so the page stays in its frame. Dropping a guard gives up both.
+//! Every guard also pins its page, so the page stays in its frame. Dropping a guard gives up both. Who holds several takes
+//! them in one order, the same in all threads (rule 7 in `docs/buffer-pool.md`): nobody looks for deadlocks here.
 
 #![allow(unsafe_code, reason = "a guard is what makes access to a frame's bytes sound")]
 
@@ -182,8 +183,8 @@ impl<'pool> ExclusiveGuard<'pool> {
     /// Notes that the page was changed by the log records from `start` to `end`: it goes on the flush list, and is written
     /// no sooner than the log is durable up to `end`.
     ///
-    /// To be called for every change, after the records have their place in the log and before the guard is dropped, with
-    /// LSNs from 1.
+    /// To be called for every change, after the records have their place in the log and before the guard is dropped (rule 8),
+    /// with LSNs from 1.
     ///
     /// # Errors
     ///

@@ -212,7 +212,7 @@ impl Inner {
         }
     }
 
-    /// Refuses to change anything after a failed sync.
+    /// Refuses to change anything after a failed sync (rule 10).
     pub(crate) fn check_poison(&self) -> Result<(), PoolError> {
         match self.poison.get() {
             Some(why) => Err(PoolError::Poisoned(why.clone())),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use innopool_policy::Lsn;
 
 /// A write-ahead log. A page is written to the store only after [`make_durable`](Log::make_durable) has returned for
-/// its newest LSN (rule 6).
+/// its newest LSN (rule 6). Its methods are called by threads that may hold latches, so they must not get pages (rule 9).
 pub trait Log: Send + Sync + 'static {
     /// LSN up to which every change in the log has been noted by
     /// [`mark_dirty`](crate::ExclusiveGuard::mark_dirty): a checkpoint may be as late as this when no page is dirty. With

@@ -8,7 +8,8 @@
 //! 3. `Resident`: holds a page.
 //! 4. Then `Free` again by eviction, which a single compare-and-swap decides: it succeeds only while nobody pins the
 //!    page and it is clean. Or, when its read fails, `Failed` until the last waiter has taken the error, then `Free`.
-//! 5. `Withdrawn`: beyond the end of a pool that was shrunk; never handed out until the pool grows again.
+//! 5. `Withdrawn`: given up by a shrink that is under way. `Free` again when that ends, but beyond the end of the pool nobody
+//!    is given it until the pool grows.
 //!
 //! # Why one word
 //!

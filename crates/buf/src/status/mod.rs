@@ -36,6 +36,8 @@ mod rates;
 mod row;
 mod text;
 
+use std::time::Duration;
+
 use innopool_policy::Time;
 
 use crate::pool::Pool;
@@ -90,19 +92,19 @@ impl StatusReader {
             instances: vec![PoolStats::default(); now.instances.len()],
             ..now
         });
-        let elapsed_seconds = now.at.since(before.at).as_secs_f64();
+        let elapsed = now.at.since(before.at);
         let instances: Vec<Block> = now
             .instances
             .iter()
             .zip(&before.instances)
-            .map(|(now, before)| Block::new(*now, before, elapsed_seconds))
+            .map(|(now, before)| Block::new(*now, before, elapsed))
             .collect();
         let (sum_now, sum_before) =
             (PoolStats::sum_of(&now.instances), PoolStats::sum_of(&before.instances));
-        let total = Block::new(sum_now, &sum_before, elapsed_seconds);
+        let total = Block::new(sum_now, &sum_before, elapsed);
         let memory = now.memory;
         self.last = Some(now);
-        Status { elapsed_seconds, total, instances, memory, dictionary_bytes: 0 }
+        Status { elapsed, total, instances, memory, dictionary_bytes: 0 }
     }
 }
 
@@ -117,8 +119,8 @@ pub struct Block {
 }
 
 impl Block {
-    fn new(stats: PoolStats, before: &PoolStats, elapsed_seconds: f64) -> Block {
-        Block { stats, rates: Rates::between(before, &stats, elapsed_seconds) }
+    fn new(stats: PoolStats, before: &PoolStats, elapsed: Duration) -> Block {
+        Block { stats, rates: Rates::between(before, &stats, elapsed) }
     }
 }
 
@@ -127,9 +129,9 @@ impl Block {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Status {
-    /// The interval that the rates are over, in seconds: what the head of the server's text calls "per second averages
-    /// calculated from the last N seconds". Below 2, rates say little.
-    pub elapsed_seconds: f64,
+    /// The interval that the rates are over: what the head of the server's text calls "per second averages
+    /// calculated from the last N seconds". Below two seconds, rates say little.
+    pub elapsed: Duration,
     /// All instances together. Its rates are of the sums, not sums of rates.
     pub total: Block,
     /// Each instance.
@@ -161,7 +163,7 @@ mod tests {
     #[test]
     fn the_first_look_is_at_all_the_time_before_it() {
         let status = StatusReader::new().look(snapshot(10, &[read(1_000, 50)]));
-        assert_eq!(status.elapsed_seconds, 10.0);
+        assert_eq!(status.elapsed, Duration::from_secs(10));
         assert_eq!(status.total.rates.hits_per_mille, Some(950));
         assert!((status.total.rates.reads_per_second - 5.0).abs() < 0.001);
     }
@@ -175,7 +177,7 @@ mod tests {
         }
         let end = snapshot(60, &[read(6_000, 600)]);
         let (often, seldom) = (often.look(end.clone()), seldom.look(end));
-        assert_eq!((often.elapsed_seconds, seldom.elapsed_seconds), (1.0, 60.0));
+        assert_eq!((often.elapsed.as_secs(), seldom.elapsed.as_secs()), (1, 60));
         assert!((seldom.total.rates.reads_per_second - 10.0).abs() < 0.001);
         assert!(often.total.rates.reads_per_second > 500.0);
     }

@@ -1,13 +1,16 @@
 //! What happened between two snapshots, per second and per thousand gets.
 //!
-//! Per-mille figures are integers and cut off downwards, as the server prints them, so that a value here can be laid beside
-//! one of a server. One difference is deliberate: the server subtracts reads from gets without looking, so a
-//! pool that read more pages than were asked for (read-ahead, a load) prints a hit rate near 2^64. Here that is 0.
+//! The arithmetic is the server's, by way of [`innopool_policy::hit_rate`], so that a value here can be laid beside one of a
+//! server. One difference is deliberate: the server subtracts reads from gets without looking, so a pool that read more
+//! pages than were asked for (read-ahead, a load) prints a hit rate near 2^64. Here that is 0.
+
+use std::time::Duration;
+
+use innopool_policy::counters;
+use innopool_policy::hit_rate::Interval;
+use innopool_policy::variant::{ElapsedForm, HitRateForm};
 
 use crate::stats::PoolStats;
-
-/// Added to every interval, so that none is zero. The server's own constant.
-const ELAPSED_EXTRA_SECONDS: f64 = 0.001;
 
 /// Rates over an interval, of one instance or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -39,35 +42,48 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// The rates from `before` to `now`, which were taken `elapsed_seconds` (at least 0) apart. A count that went back
-    /// counts as nothing.
-    pub fn between(before: &PoolStats, now: &PoolStats, elapsed_seconds: f64) -> Rates {
-        let change = |count: fn(&PoolStats) -> u64| count(now).saturating_sub(count(before));
-        let seconds = elapsed_seconds.max(0.0) + ELAPSED_EXTRA_SECONDS;
-        let per_second = |count: fn(&PoolStats) -> u64| change(count) as f64 / seconds;
-        let gets = change(|stats| stats.gets);
+    /// The rates from `before` to `now`, which were taken `elapsed` apart. A count that went back counts as nothing.
+    pub fn between(before: &PoolStats, now: &PoolStats, elapsed: Duration) -> Rates {
+        let interval = Interval { delta: counters_of(now) - counters_of(before), elapsed };
+        let delta = &interval.delta;
+        // As MySQL 8.0 and later, in fractions of a second.
+        let per_second = |count: u64| interval.per_second(count, ElapsedForm::Fractional);
         Rates {
-            youngs_per_second: per_second(|stats| stats.made_young),
-            non_youngs_per_second: per_second(|stats| stats.not_made_young),
-            reads_per_second: per_second(|stats| stats.pages_read),
-            creates_per_second: per_second(|stats| stats.pages_created),
-            writes_per_second: per_second(|stats| stats.pages_written),
-            read_ahead_per_second: per_second(|stats| stats.read_ahead),
-            read_ahead_random_per_second: per_second(|stats| stats.read_ahead_random),
-            read_ahead_evicted_per_second: per_second(|stats| stats.read_ahead_evicted),
-            hits_per_mille: per_mille(change(|stats| stats.pages_read), gets)
-                .map(|misses| 1000_u64.saturating_sub(misses)),
-            youngs_per_mille: per_mille(change(|stats| stats.made_young), gets).unwrap_or(0),
-            non_youngs_per_mille: per_mille(change(|stats| stats.not_made_young), gets)
-                .unwrap_or(0),
+            youngs_per_second: per_second(delta.made_young),
+            non_youngs_per_second: per_second(delta.not_made_young),
+            reads_per_second: per_second(delta.pages_read),
+            creates_per_second: per_second(delta.pages_created),
+            writes_per_second: per_second(delta.pages_written),
+            read_ahead_per_second: per_second(delta.read_ahead),
+            read_ahead_random_per_second: per_second(delta.read_ahead_rnd),
+            read_ahead_evicted_per_second: per_second(delta.read_ahead_evicted),
+            hits_per_mille: interval
+                .hit_rate_per_mille(HitRateForm::Wrapping)
+                .map(|hits| if hits > 1000 { 0 } else { hits }),
+            youngs_per_mille: interval.made_young_per_mille().unwrap_or(0),
+            non_youngs_per_mille: interval.not_made_young_per_mille().unwrap_or(0),
         }
     }
 }
 
-/// `count` per thousand of `gets`, cut off; `None` without gets.
-fn per_mille(count: u64, gets: u64) -> Option<u64> {
-    let ratio = (u128::from(count) * 1000).checked_div(u128::from(gets))?;
-    Some(u64::try_from(ratio).unwrap_or(u64::MAX))
+/// The counts that rates are made of, under the names of the rules.
+fn counters_of(stats: &PoolStats) -> counters::PoolStats {
+    counters::PoolStats {
+        read_requests: stats.gets,
+        pages_read: stats.pages_read,
+        demand_reads: stats.demand_reads,
+        load_reads: stats.load_reads,
+        read_ahead: stats.read_ahead,
+        read_ahead_rnd: stats.read_ahead_random,
+        read_ahead_evicted: stats.read_ahead_evicted,
+        pages_created: stats.pages_created,
+        pages_written: stats.pages_written,
+        made_young: stats.made_young,
+        not_made_young: stats.not_made_young,
+        wait_free: stats.wait_free,
+        evicted: stats.evicted,
+        dropped: 0,
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +92,7 @@ mod tests {
 
     fn rates(gets: u64, pages_read: u64) -> Rates {
         let now = PoolStats { gets, pages_read, ..PoolStats::default() };
-        Rates::between(&PoolStats::default(), &now, 1.0)
+        Rates::between(&PoolStats::default(), &now, Duration::from_secs(1))
     }
 
     #[test]
@@ -98,7 +114,7 @@ mod tests {
     #[test]
     fn more_reads_than_gets_is_no_hits_and_does_not_wrap() {
         assert_eq!(rates(10, 11).hits_per_mille, Some(0));
-        assert_eq!(rates(1, u64::MAX).hits_per_mille, Some(0));
+        assert_eq!(rates(1, 10_000_000_000_000).hits_per_mille, Some(0));
     }
 
     #[test]
@@ -111,7 +127,7 @@ mod tests {
     #[test]
     fn an_interval_of_nothing_is_a_millisecond() {
         let now = PoolStats { pages_written: 5, ..PoolStats::default() };
-        let rates = Rates::between(&PoolStats::default(), &now, 0.0);
+        let rates = Rates::between(&PoolStats::default(), &now, Duration::ZERO);
         assert_eq!(rates.writes_per_second, 5000.0);
     }
 
@@ -119,7 +135,7 @@ mod tests {
     fn a_count_that_went_back_is_nothing() {
         let before = PoolStats { pages_read: 9, gets: 9, ..PoolStats::default() };
         let now = PoolStats { pages_read: 4, gets: 12, ..PoolStats::default() };
-        let rates = Rates::between(&before, &now, 1.0);
+        let rates = Rates::between(&before, &now, Duration::from_secs(1));
         assert_eq!((rates.reads_per_second, rates.hits_per_mille), (0.0, Some(1000)));
     }
 }

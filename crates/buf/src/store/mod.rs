@@ -2,7 +2,8 @@
 //!
 //! The pool reads a missing page synchronously, in the thread that asked for it ([`PageStore::read`]), and
 //! does everything else, read-ahead, loads and flushing, in batches that complete later
-//! ([`PageStore::start`]). A store is never asked for two operations on the same page at once.
+//! ([`PageStore::start`]). A store is never asked for two operations on the same page at once, and never calls the pool but
+//! to complete an operation (rule 9).
 
 #[cfg(target_os = "linux")]
 pub mod file;
