@@ -77,7 +77,10 @@ fn counters_of(stats: &PoolStats) -> counters::PoolStats {
         read_ahead_rnd: stats.read_ahead_random,
         read_ahead_evicted: stats.read_ahead_evicted,
         pages_created: stats.pages_created,
+        write_requests: stats.write_requests,
         pages_written: stats.pages_written,
+        // No thread here writes a page singly.
+        pages_flushed: stats.pages_written,
         made_young: stats.made_young,
         not_made_young: stats.not_made_young,
         wait_free: stats.wait_free,
