@@ -28,8 +28,12 @@ pub struct PoolStats {
     pub read_ahead_evicted: u64,
     /// Pages created in the pool (`Innodb_pages_created`).
     pub pages_created: u64,
-    /// Pages written: by the cleaner, singly, or as the caller said (`Innodb_pages_written`).
+    /// Changes of pages, one per page and mini-transaction (`_write_requests`).
+    pub write_requests: u64,
+    /// Pages written, by whomever (`Innodb_pages_written`).
     pub pages_written: u64,
+    /// Pages of these that were written in a batch, not singly by a thread (`_pages_flushed`).
+    pub pages_flushed: u64,
     /// Pages moved to the head; MySQL counts old pages only (`Pages made young`).
     pub made_young: u64,
     /// Accesses that found an old page not yet proven (`not young`).
@@ -59,7 +63,9 @@ impl PoolStats {
             read_ahead_rnd: apply(self.read_ahead_rnd, other.read_ahead_rnd),
             read_ahead_evicted: apply(self.read_ahead_evicted, other.read_ahead_evicted),
             pages_created: apply(self.pages_created, other.pages_created),
+            write_requests: apply(self.write_requests, other.write_requests),
             pages_written: apply(self.pages_written, other.pages_written),
+            pages_flushed: apply(self.pages_flushed, other.pages_flushed),
             made_young: apply(self.made_young, other.made_young),
             not_made_young: apply(self.not_made_young, other.not_made_young),
             wait_free: apply(self.wait_free, other.wait_free),

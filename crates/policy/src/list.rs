@@ -223,6 +223,33 @@ impl LruList {
         changed
     }
 
+    /// Puts `to`, which must be in no list, into the place of `from`: same neighbours, same sublist. For
+    /// a page that moves to another block. The caller carries the page's clock over.
+    pub fn replace(&mut self, blocks: &mut impl Blocks, from: BlockNo, to: BlockNo) {
+        let (prev, next) = (blocks.prev(from), blocks.next(from));
+        blocks.set_prev(to, prev);
+        blocks.set_next(to, next);
+        blocks.set_old(to, blocks.is_old(from));
+        match prev {
+            Some(prev) => blocks.set_next(prev, Some(to)),
+            None => self.head = Some(to),
+        }
+        match next {
+            Some(next) => blocks.set_prev(next, Some(to)),
+            None => self.tail = Some(to),
+        }
+        if self.old_head == Some(from) {
+            self.old_head = Some(to);
+        }
+        for cursor in &mut self.cursors {
+            if *cursor == Some(from) {
+                *cursor = Some(to);
+            }
+        }
+        blocks.set_prev(from, None);
+        blocks.set_next(from, None);
+    }
+
     /// Where `cursor` stands.
     pub fn cursor(&self, cursor: Cursor) -> Option<BlockNo> {
         self.cursors[cursor as usize]

@@ -2,16 +2,24 @@
 //!
 //! The pool reads a missing page synchronously, in the thread that asked for it ([`PageStore::read`]), and
 //! does everything else, read-ahead, loads and flushing, in batches that complete later
-//! ([`PageStore::start`]). A store is never asked for two operations on the same page at once.
+//! ([`PageStore::start`]). A store is never asked for two operations on the same page at once, and never calls the pool but
+//! to complete an operation (rule 9).
 
+#[cfg(target_os = "linux")]
+pub mod file;
+mod lock;
 pub mod operation;
+pub mod sim;
 
 use innopool_policy::PageId;
 use thiserror::Error;
 
 use crate::page_size::PageSize;
 
+#[cfg(target_os = "linux")]
+pub use file::{Direct, Engine, FileError, FileStore, FileStoreOptions, Method, OpenMode};
 pub use operation::{Completion, Kind, Operation};
+pub use sim::SimStore;
 
 /// A place that keeps pages: files, a device, a remote service, a simulation.
 ///
@@ -59,7 +67,7 @@ pub trait PageStore: Send + Sync + 'static {
 #[error("{doing} page {page}: {fault}")]
 #[non_exhaustive]
 pub struct StoreError {
-    /// What was being done: `reading`, `writing`, `syncing the file of`.
+    /// What was being done: `reading`, `writing`, `syncing the file of`, `measuring the file of`.
     pub doing: &'static str,
     /// The page; for a sync, page 0 of the tablespace.
     pub page: PageId,

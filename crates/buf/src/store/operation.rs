@@ -3,7 +3,7 @@
 //! An operation carries its buffer, so a store can be written without `unsafe`: it asks for
 //! [`buffer_mut`](Operation::buffer_mut) or [`buffer`](Operation::buffer), does its work, and hands the operation
 //! back by [`complete`](Operation::complete). An operation that is dropped instead completes with
-//! [`Fault::Dropped`](super::Fault::Dropped), so no waiter waits for ever.
+//! [`Fault::Dropped`], so no waiter waits for ever.
 
 #![allow(unsafe_code, reason = "an operation lends a frame of the pool across threads")]
 

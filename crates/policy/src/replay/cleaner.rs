@@ -6,7 +6,7 @@
 //! here a write is done at once.
 
 use super::config::{DirtyPages, ReserveKeeping};
-use super::instance::{Instance, Leave};
+use super::instance::{Instance, Leave, Writer};
 use super::outcome::CleanerWork;
 use crate::list::Cursor;
 use crate::reserve::ReserveState;
@@ -57,7 +57,7 @@ impl Instance {
                 self.leave(block, Leave::Evicted);
                 work.evicted_pages += 1;
             } else if dirty == DirtyPages::Write && self.slots.pins(block) == 0 {
-                self.write(block);
+                self.write(block, Writer::Batch);
                 self.leave(block, Leave::Evicted);
                 work.written_pages += 1;
             }

@@ -6,7 +6,7 @@
 //! so two rounds tell everything.
 
 use super::config::DirtyPages;
-use super::instance::{Instance, Leave};
+use super::instance::{Instance, Leave, Writer};
 use super::outcome::NoFreeFrame;
 use super::slots::mark;
 use crate::blocks::BlockNo;
@@ -112,7 +112,7 @@ impl Instance {
             at = self.hotter(block);
             self.list.set_cursor(Cursor::SinglePage, at);
             if self.slots.pins(block) == 0 {
-                self.write(block);
+                self.write(block, Writer::Thread);
                 self.leave(block, Leave::Evicted);
                 return;
             }

@@ -58,6 +58,15 @@ pub(crate) enum Leave {
     Dropped,
 }
 
+/// Who writes a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writer {
+    /// A batch of the page cleaner.
+    Batch,
+    /// A thread in want of a frame.
+    Thread,
+}
+
 impl Instance {
     pub(crate) fn new(config: &PoolConfig, number: usize) -> Instance {
         let size_pages = share(config.size_pages, config.instances, number);
@@ -131,11 +140,12 @@ impl Instance {
         }
     }
 
-    /// Writes the page in `block`, which is dirty.
-    pub(crate) fn write(&mut self, block: BlockNo) {
+    /// Writes the page in `block`, if it is dirty.
+    pub(crate) fn write(&mut self, block: BlockNo, writer: Writer) {
         if self.slots.set(block, mark::DIRTY, false) {
             self.dirty_pages -= 1;
             self.stats.pages_written += 1;
+            self.stats.pages_flushed += u64::from(writer == Writer::Batch);
         }
     }
 

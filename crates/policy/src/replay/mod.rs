@@ -33,7 +33,7 @@ pub use follow::{Agreement, Follower, Following, Source};
 pub use outcome::{CleanerWork, Found, GetOutcome, NoFreeFrame, NotResident, StartedReadAhead};
 pub use state::{ImportReport, LruRow, RowOrder};
 
-use instance::{Instance, Leave};
+use instance::{Instance, Leave, Writer};
 use slots::mark;
 
 /// A buffer pool without bytes.
@@ -117,7 +117,7 @@ impl BufferPool {
     pub fn evict_page(&mut self, page: PageId) -> bool {
         let instance = self.instance_mut(page);
         let Some(block) = instance.table.get(page) else { return false };
-        instance.write(block);
+        instance.write(block, Writer::Batch);
         instance.leave(block, Leave::Evicted);
         true
     }
@@ -129,7 +129,7 @@ impl BufferPool {
         instance.coldest_replaceable().map(|block| instance.slots.page(block))
     }
 
-    /// Marks `page` modified, so that it cannot be evicted before it is written.
+    /// Marks `page` modified, so that it cannot be evicted before it is written. Counts one write request.
     ///
     /// # Errors
     ///
@@ -138,6 +138,7 @@ impl BufferPool {
         let instance = self.instance_mut(page);
         let block = instance.table.get(page).ok_or(NotResident)?;
         instance.dirty_pages += u64::from(instance.slots.set(block, mark::DIRTY, true));
+        instance.stats.write_requests += 1;
         Ok(())
     }
 
@@ -149,7 +150,7 @@ impl BufferPool {
     pub fn mark_clean(&mut self, page: PageId) -> Result<(), NotResident> {
         let instance = self.instance_mut(page);
         let block = instance.table.get(page).ok_or(NotResident)?;
-        instance.write(block);
+        instance.write(block, Writer::Batch);
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 
 use super::BufferPool;
 use super::config::{ConfigError, DirtyPages, share};
-use super::instance::{Instance, Leave};
+use super::instance::{Instance, Leave, Writer};
 use super::page_table::PageTable;
 use super::slots::Slots;
 use crate::blocks::BlockNo;
@@ -74,7 +74,7 @@ impl Instance {
         {
             at = self.hotter(block);
             if dirty == DirtyPages::Write && self.slots.pins(block) == 0 {
-                self.write(block);
+                self.write(block, Writer::Batch);
             }
             if self.slots.is_replaceable(block) {
                 self.leave(block, Leave::Evicted);

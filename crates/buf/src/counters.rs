@@ -1,0 +1,150 @@
+//! Counters that cost next to nothing to raise.
+//!
+//! A counter shared by all threads would be a cache line that every hit fights for. So each instance has a row of
+//! counters per thread; a row belongs to one thread, which raises its counters by plain additions, and a reader sums
+//! the rows. A thread beyond the number of rows uses the last one together with others, by atomic additions.
+//! A sum read while threads count is a moment's picture, not a cut through time.
+
+use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crossbeam_utils::CachePadded;
+
+/// What is counted. Meanings are those of InnoDB's status variables ([`crate::stats::PoolStats`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Counter {
+    Gets,
+    NotMadeYoung,
+    MadeYoung,
+    DemandReads,
+    ReadAhead,
+    ReadAheadRandom,
+    LoadReads,
+    PagesRead,
+    PagesCreated,
+    PagesWritten,
+    ReadAheadEvicted,
+    Evicted,
+    WaitFree,
+    WriteRequests,
+    PromotionsQueued,
+    PromotionsDropped,
+}
+
+const COUNTERS: usize = Counter::PromotionsDropped as usize + 1;
+const ROWS: usize = 64;
+const SHARED_ROW: usize = ROWS - 1;
+
+type Row = CachePadded<[AtomicU64; COUNTERS]>;
+
+/// The counters of one instance.
+pub(crate) struct Counters {
+    rows: Box<[Row]>,
+}
+
+impl Counters {
+    pub(crate) fn new() -> Counters {
+        Counters { rows: (0..ROWS).map(|_| Row::default()).collect() }
+    }
+
+    #[inline]
+    pub(crate) fn add(&self, counter: Counter, amount: u64) {
+        let row = thread_row();
+        let cell = &self.rows[row][counter as usize];
+        if row == SHARED_ROW {
+            cell.fetch_add(amount, Ordering::Relaxed);
+        } else {
+            // No other thread writes this row.
+            cell.store(cell.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn count(&self, counter: Counter) {
+        self.add(counter, 1);
+    }
+
+    pub(crate) fn sum(&self, counter: Counter) -> u64 {
+        let cells = self.rows.iter().map(|row| row[counter as usize].load(Ordering::Relaxed));
+        cells.fold(0, u64::wrapping_add)
+    }
+}
+
+/// Rows that ended threads gave back, and how many were ever taken. The lock orders a row's old owner before its new.
+static FREE_ROWS: Mutex<(Vec<usize>, usize)> = Mutex::new((Vec::new(), 0));
+
+/// A thread's row, given back when the thread ends.
+struct OwnRow(usize);
+
+impl OwnRow {
+    fn take() -> OwnRow {
+        let mut free = FREE_ROWS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let row = free.0.pop().unwrap_or_else(|| {
+            let next = free.1.min(SHARED_ROW);
+            free.1 = next + 1;
+            next
+        });
+        OwnRow(row)
+    }
+}
+
+impl Drop for OwnRow {
+    fn drop(&mut self) {
+        // A thread that still counts while it ends, after this, uses the shared row.
+        let _ = ROW.try_with(|row| row.set(SHARED_ROW));
+        if self.0 != SHARED_ROW {
+            let mut free = FREE_ROWS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            free.0.push(self.0);
+        }
+    }
+}
+
+const NO_ROW: usize = usize::MAX;
+
+thread_local! {
+    /// The row this thread counts in; a plain cell, since a value with a destructor costs a check at every use.
+    static ROW: Cell<usize> = const { Cell::new(NO_ROW) };
+    static OWN_ROW: OwnRow = OwnRow::take();
+}
+
+#[inline]
+fn thread_row() -> usize {
+    let row = ROW.with(Cell::get);
+    if row == NO_ROW { first_use() } else { row }
+}
+
+#[cold]
+fn first_use() -> usize {
+    let row = OWN_ROW.try_with(|own| own.0).unwrap_or(SHARED_ROW);
+    ROW.with(|cell| cell.set(row));
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_threads_than_rows_lose_no_count() {
+        let counters = Counters::new();
+        std::thread::scope(|scope| {
+            for _ in 0..ROWS * 2 {
+                scope.spawn(|| (0..1000).for_each(|_| counters.count(Counter::Gets)));
+            }
+        });
+        assert_eq!(counters.sum(Counter::Gets), ROWS as u64 * 2 * 1000);
+    }
+
+    #[test]
+    fn a_row_is_used_again_when_its_thread_has_ended() {
+        let counters = Counters::new();
+        for _ in 0..ROWS * 3 {
+            std::thread::scope(|scope| {
+                scope.spawn(|| counters.count(Counter::Evicted));
+            });
+        }
+        assert_eq!(counters.sum(Counter::Evicted), ROWS as u64 * 3);
+    }
+}

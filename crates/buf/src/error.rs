@@ -1,0 +1,96 @@
+//! What can go wrong with a pool.
+
+use std::sync::Arc;
+
+use innopool_policy::{Lsn, PageId};
+use thiserror::Error;
+
+use crate::store::StoreError;
+
+/// Why a pool could not do what it was asked.
+#[derive(Clone, Debug, Error)]
+#[non_exhaustive]
+pub enum PoolError {
+    /// The page could not be read. Everybody who waited for the same read gets the same error; the next get tries again.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The page was read, and is not what it should be.
+    #[error("page {page} is damaged: {what}")]
+    Damaged {
+        /// The page.
+        page: PageId,
+        /// What its format says of it.
+        what: String,
+    },
+    /// No frame became free within the time allowed.
+    #[error(
+        "no frame came free within {waited_ms} ms: of {size_pages} pages of the instance {pinned_pages} are pinned \
+         and {dirty_pages} dirty; hold fewer pages at once, or make the pool larger"
+    )]
+    Exhausted {
+        /// How long was waited, in milliseconds.
+        waited_ms: u64,
+        /// Frames of the instance.
+        size_pages: u64,
+        /// Pages that somebody holds.
+        pinned_pages: u64,
+        /// Pages that must be written before they can be evicted.
+        dirty_pages: u64,
+    },
+    /// More than half a million guards on one page.
+    #[error("page {0} has too many pins; drop guards that are not needed")]
+    TooManyPins(PageId),
+    /// The log could not be made durable, so no page that depends on it may be written.
+    #[error("the log could not be made durable up to LSN {}: {what}", lsn.0)]
+    Log {
+        /// Up to where it should have been.
+        lsn: Lsn,
+        /// What the log said.
+        what: String,
+    },
+    /// A sync failed earlier. What it should have made durable may be lost although later syncs succeed, so the pool
+    /// writes nothing more; recover from the log.
+    #[error("the pool has stopped writing: {0}")]
+    Poisoned(Arc<str>),
+    /// The setting cannot be.
+    #[error("{name} = {value}: {why}")]
+    Setting {
+        /// The field of the options.
+        name: &'static str,
+        /// What it was set to.
+        value: String,
+        /// Why that cannot be, and what can.
+        why: String,
+    },
+    /// The machine would not give the memory.
+    #[error(
+        "no memory for {wanted_bytes} bytes of buffer pool ({why}); the size stays {size_bytes} bytes"
+    )]
+    Memory {
+        /// Size that was asked for.
+        wanted_bytes: u64,
+        /// Size the pool has.
+        size_bytes: u64,
+        /// What the operating system said, or which limit would be passed.
+        why: String,
+    },
+    /// A resize, dump or load of the same kind is already running.
+    #[error("{0} is already running; wait for it or cancel it")]
+    Busy(&'static str),
+    /// A resize, dump or load was cancelled, or ran out of the time it was given.
+    #[error("{what} stopped: {why}")]
+    Stopped {
+        /// What stopped.
+        what: &'static str,
+        /// Why, and what state it left.
+        why: String,
+    },
+    /// A dump file could not be written or read.
+    #[error("{path}: {what}")]
+    File {
+        /// The file, with a line number where that helps.
+        path: String,
+        /// What went wrong.
+        what: String,
+    },
+}
