@@ -52,6 +52,7 @@ pub struct Counters {
     pub pages_created: u64,
     pub pages_written: u64,
     pub pages_flushed: u64,
+    pub write_requests: u64,
     pub made_young: u64,
     pub not_made_young: u64,
     pub evicted: u64,
@@ -266,11 +267,20 @@ impl Pool {
         true
     }
 
+    /// A mini-transaction has changed a page.
+    pub fn dirty(&mut self, id: Id) {
+        if let Some(page) = self.page_mut(id) {
+            page.dirty = true;
+            self.of(id).counters.write_requests += 1;
+        }
+    }
+
     /// The flush list's write of a page is done. It stays where it is.
     pub fn clean(&mut self, id: Id) {
         if self.page(id).is_some_and(|page| page.dirty) {
             let i = self.instance_of(id);
             self.write(i, id);
+            self.instances[i].counters.pages_flushed += 1;
         }
     }
 
@@ -534,6 +544,7 @@ impl Pool {
             let page = self.instances[i].lru.page(id).expect("in the list");
             if page.flushable() && writes {
                 self.write(i, id);
+                self.instances[i].counters.pages_flushed += 1;
                 self.evict(i, id);
             } else if page.replaceable() {
                 self.evict(i, id);
