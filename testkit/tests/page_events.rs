@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 use std::fs;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use innopool_testkit::page_events::{self, Kind, PageId, PoolStats, Recording};
+use innopool_testkit::page_events::{self, Kind, PageId, Recording};
 use innopool_testkit::{self as testkit, Own, Server};
 
 const PAGE_BYTES: u64 = 16 * 1024;
@@ -17,19 +17,14 @@ const TEMPORARY_SPACE_MIN: u32 = 0xfffe_0000;
 
 /// Starts a server with a pool of 2,047 pages in which nothing happens unless it is asked to.
 fn quiet_server() -> Option<Server> {
-    let server = Own::new(testkit::Kind::Mysql)
+    let mut own = Own::new(testkit::Kind::Mysql)
         .own_program()
         .option("innodb_buffer_pool_size=32M")
-        .option("innodb_buffer_pool_load_at_startup=OFF")
-        .option("innodb_buffer_pool_dump_at_shutdown=OFF")
-        .option("innodb_lru_scan_depth=100")
-        .option("innodb_change_buffering=none")
-        .option("innodb_stats_auto_recalc=OFF")
-        .option("innodb_undo_log_truncate=OFF")
-        .option("event_scheduler=OFF")
-        .option("skip_log_bin")
-        .start()?;
-    Some(server)
+        .option("innodb_lru_scan_depth=100");
+    for option in page_events::QUIET_OPTIONS {
+        own = own.option(option);
+    }
+    own.start()
 }
 
 /// Makes a table of about 44 MB: more than the pool.
@@ -42,23 +37,6 @@ fn fill(server: &Server) {
          WITH RECURSIVE n AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM n WHERE x < 150000) \
          SELECT x * 7919 % 150000, 'x' FROM n",
     );
-}
-
-/// Waits until nothing is dirty and no counter moves for two seconds.
-fn settle(server: &Server) -> PoolStats {
-    let limit = Instant::now() + Duration::from_secs(120);
-    let mut last = page_events::pool_stats(server).unwrap();
-    let mut since = Instant::now();
-    loop {
-        thread::sleep(Duration::from_millis(200));
-        let now = page_events::pool_stats(server).unwrap();
-        if now != last {
-            (last, since) = (now, Instant::now());
-        } else if now.pages_dirty == 0 && since.elapsed() > Duration::from_secs(2) {
-            return now;
-        }
-        assert!(Instant::now() < limit, "the server does not come to rest: {now:?}");
-    }
 }
 
 /// Checks that every page is in a file that the server has, and within that file.
@@ -83,9 +61,9 @@ fn check_ids(server: &Server, recording: &Recording) {
 fn a_recording_agrees_with_the_counters_of_the_server() {
     let Some(server) = quiet_server() else { return };
     fill(&server);
-    settle(&server);
+    page_events::settle(&server).unwrap();
     let Some(recorder) = page_events::record(&server) else { return };
-    let before = settle(&server);
+    let before = page_events::settle(&server).unwrap();
     // In the order of the pages on disk first: what is read at random is never read ahead.
     server.sql(
         "SELECT SUM(LENGTH(c)) FROM w.t WHERE id < 60000; \
@@ -99,7 +77,7 @@ fn a_recording_agrees_with_the_counters_of_the_server() {
          UPDATE w.t SET k = k + 1 WHERE id BETWEEN 5000 AND 15000; \
          INSERT INTO w.t (k, c) SELECT k, c FROM w.t LIMIT 3000",
     );
-    let after = settle(&server);
+    let after = page_events::settle(&server).unwrap();
     let recording = recorder.stop().unwrap();
     assert_eq!(recording.lost, 0);
     check_ids(&server, &recording);
@@ -142,12 +120,12 @@ fn a_recording_from_before_the_start_knows_every_page_in_the_pool() {
     // More than innodb_old_blocks_time after the first access.
     thread::sleep(Duration::from_millis(1200));
     server.sql(at_random);
-    settle(&server);
+    page_events::settle(&server).unwrap();
     // The first look at this table reads pages of the dictionary.
     page_events::lru_snapshot(&server).unwrap();
-    let stats = settle(&server);
+    let stats = page_events::settle(&server).unwrap();
     let snapshot = page_events::lru_snapshot(&server).unwrap();
-    assert_eq!(settle(&server), stats);
+    assert_eq!(page_events::settle(&server).unwrap(), stats);
     let recording = recorder.stop().unwrap();
     let life = Recording { events: recording.since_empty().to_vec(), ..recording };
     assert_eq!((life.lost, life.counted_gets()), (0, stats.gets));

@@ -4,9 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use anyhow::{Context, Result, bail};
 
-use super::event::{FetchMode, Kind, ListState, PageEvent, PageId, PageState, Recording};
+use super::event::{
+    FetchMode, Kind, ListState, OldBlocksPct, PageEvent, PageId, PageState, Recording,
+};
 use super::probes::What;
 use super::trace_text::Hit;
+
+/// `Cache_hint::MAKE_YOUNG`.
+const HINT_MAKE_YOUNG: u64 = 0x33;
 
 /// Puts the hits of one recording together.
 ///
@@ -27,8 +32,8 @@ pub(crate) fn recording(
     for hit in &hits {
         assembly.take(hit)?;
     }
-    let events = assembly.finish();
-    let recording = Recording { events, lost, threads };
+    let old_blocks_pct = std::mem::take(&mut assembly.old_blocks_pct);
+    let recording = Recording { events: assembly.finish(), old_blocks_pct, lost, threads };
     if lost == 0 {
         recording.check()?;
     }
@@ -39,6 +44,7 @@ pub(crate) fn recording(
 struct Assembly {
     /// The events; `None` takes the place of one whose function has not returned yet.
     events: Vec<Option<PageEvent>>,
+    old_blocks_pct: Vec<OldBlocksPct>,
     /// The entries that wait for their return, by thread and function; the innermost is the last.
     /// (A read that completes may merge buffered changes, and read another page for that.)
     open: HashMap<(u32, What), Vec<(usize, Hit)>>,
@@ -66,6 +72,11 @@ impl Assembly {
         let kind = match what {
             What::Young | What::Old => {
                 self.moving.insert(hit.thread, (what, page_id(hit)?));
+                return Ok(());
+            }
+            What::OldRatio => {
+                let percent = narrow(hit.values[0])?;
+                self.old_blocks_pct.push(OldBlocksPct { time_us: hit.time_us, percent });
                 return Ok(());
             }
             What::Unlink => self.unlinked(hit)?,
@@ -138,7 +149,9 @@ fn returned(entry: &Hit, value: u64) -> Result<Kind> {
             let mode = FetchMode::from_number(narrow(entry.values[2])?);
             Kind::OptimisticGet { mode, succeeded }
         }
-        What::KnownGet => Kind::KnownGet { succeeded },
+        What::KnownGet => {
+            Kind::KnownGet { may_make_young: entry.values[2] == HINT_MAKE_YOUNG, succeeded }
+        }
         What::Read => Kind::Read { is_sync: entry.values[2] != 0, was_posted: succeeded },
         What::Candidate => Kind::Candidate { is_replaceable: succeeded },
         other => bail!("a return of {other:?}"),
@@ -173,6 +186,7 @@ mod tests {
             "000006: readr: (0x1 <- 0x2) v=1",
             "000007: readr: (0x1 <- 0x2) v=0",
             "000008: ready: (0x1) s=3 p=5",
+            "000009: pct: (0x1) v=20",
         ])
         .unwrap();
         assert_eq!(
@@ -186,6 +200,7 @@ mod tests {
         assert_eq!(recording.events[0].page, PageId { space: 3, page_no: 4 });
         assert_eq!(recording.events[0].time_us, 1_000_002);
         assert_eq!(recording.counted_gets(), 1);
+        assert_eq!(recording.old_blocks_pct, [OldBlocksPct { time_us: 1_000_009, percent: 20 }]);
     }
 
     #[test]

@@ -111,6 +111,8 @@ pub enum Kind {
     },
     /// `buf_page_get_known_nowait`: the adaptive hash index. Counted as a get if it was had.
     KnownGet {
+        /// Whether the get may move the page to the head of the list.
+        may_make_young: bool,
         /// Whether the page was had.
         succeeded: bool,
     },
@@ -176,11 +178,23 @@ pub struct PageEvent {
     pub page: PageId,
 }
 
+/// A change of `innodb_old_blocks_pct`. A server starts with 37, and takes its own setting a little
+/// later, when its pool has pages already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OldBlocksPct {
+    /// When, as [`PageEvent::time_us`].
+    pub time_us: u64,
+    /// The share of the old part, in percent.
+    pub percent: u32,
+}
+
 /// What a recorder saw, in the order in which it happened.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// The events by time.
     pub events: Vec<PageEvent>,
+    /// The changes of the share of the old part, by time.
+    pub old_blocks_pct: Vec<OldBlocksPct>,
     /// How many hits of probes were not recorded, for want of room.
     pub lost: u64,
     /// The names of the threads in the events, by number.
@@ -199,7 +213,7 @@ impl Recording {
             Kind::Get { .. } | Kind::GetZip => true,
             Kind::TryGet { succeeded }
             | Kind::OptimisticGet { succeeded, .. }
-            | Kind::KnownGet { succeeded } => succeeded,
+            | Kind::KnownGet { succeeded, .. } => succeeded,
             _ => false,
         })
     }

@@ -36,8 +36,10 @@ mod tracefs;
 
 use crate::{Server, required};
 
-pub use event::{FetchMode, Kind, ListState, PageEvent, PageId, PageState, Recording};
-pub use pool::{LruRow, PoolStats, lru_snapshot, pool_stats};
+pub use event::{
+    FetchMode, Kind, ListState, OldBlocksPct, PageEvent, PageId, PageState, Recording,
+};
+pub use pool::{LruRow, PoolStats, QUIET_OPTIONS, lru_snapshot, pool_stats, settle};
 pub use recorder::PageRecorder;
 
 /// Starts a recorder as [`PageRecorder::start`] does; `None` where the machine does not allow it.

@@ -1,10 +1,31 @@
 //! What the server itself says of its buffer pool, over SQL.
 
-use anyhow::{Context, Result, anyhow};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail};
 use mysql::prelude::Queryable;
 
 use super::event::PageId;
 use crate::Server;
+
+/// Options for a server whose pool changes only when a statement, or what follows from one, asks for it.
+///
+/// The page cleaner still writes, and purge still purges: [`settle`] waits for both.
+pub const QUIET_OPTIONS: [&str; 7] = [
+    "innodb_buffer_pool_load_at_startup=OFF",
+    "innodb_buffer_pool_dump_at_shutdown=OFF",
+    "innodb_stats_auto_recalc=OFF",
+    "innodb_undo_log_truncate=OFF",
+    // Merging buffered changes reads pages at times of its own.
+    "innodb_change_buffering=none",
+    "event_scheduler=OFF",
+    "skip_log_bin",
+];
+
+const QUIET_TIME: Duration = Duration::from_secs(2);
+const SETTLE_TIME_MAX: Duration = Duration::from_secs(120);
+const SETTLE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A page in an LRU list, as `INNODB_BUFFER_PAGE_LRU` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,4 +163,27 @@ pub fn pool_stats(server: &Server) -> Result<PoolStats> {
         read_ahead_evicted: column(12)?,
         reads: reads.1,
     })
+}
+
+/// Waits until no page is dirty and no counter moves for two seconds, and returns the counters.
+///
+/// # Errors
+///
+/// When the server does not answer, or does not come to rest within two minutes.
+pub fn settle(server: &Server) -> Result<PoolStats> {
+    let limit = Instant::now() + SETTLE_TIME_MAX;
+    let mut last = pool_stats(server)?;
+    let mut since = Instant::now();
+    loop {
+        thread::sleep(SETTLE_INTERVAL);
+        let now = pool_stats(server)?;
+        if now != last {
+            (last, since) = (now, Instant::now());
+        } else if now.pages_dirty == 0 && since.elapsed() > QUIET_TIME {
+            return Ok(now);
+        }
+        if Instant::now() > limit {
+            bail!("the pool does not come to rest: {now:?}");
+        }
+    }
 }

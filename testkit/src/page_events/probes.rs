@@ -24,6 +24,8 @@ pub(crate) enum What {
     /// A page is about to be unlinked from the list, to be moved or to leave.
     Unlink,
     Candidate,
+    /// No page's event: the share of the old part is set.
+    OldRatio,
 }
 
 /// One probed function.
@@ -33,7 +35,7 @@ pub(crate) struct Probe {
     pub(crate) what: What,
     /// The mangled name of the function.
     pub(crate) function: &'static str,
-    /// What is read at the entry: the space and the page number first.
+    /// What is read at the entry: the space and the page number first, if it is about a page.
     pub(crate) fetch: &'static str,
     /// What is read at the return, if anything.
     pub(crate) fetch_return: Option<&'static str>,
@@ -77,7 +79,7 @@ pub(crate) const PROBES: &[Probe] = &[
         name: "known",
         what: What::KnownGet,
         function: "_Z25buf_page_get_known_nowaitmP11buf_block_t10Cache_hintPKcmP5mtr_t",
-        fetch: "s=+0(%si):u32 p=+4(%si):u32",
+        fetch: "s=+0(%si):u32 p=+4(%si):u32 h=%dx:u32",
         fetch_return: Some("v=$retval:u8"),
     },
     Probe {
@@ -144,6 +146,13 @@ pub(crate) const PROBES: &[Probe] = &[
         fetch: "s=+0(%di):u32 p=+4(%di):u32",
         fetch_return: Some("v=$retval:u8"),
     },
+    Probe {
+        name: "pct",
+        what: What::OldRatio,
+        function: "_Z24buf_LRU_old_ratio_updatejb",
+        fetch: "v=%di:u32",
+        fetch_return: None,
+    },
 ];
 
 /// The most values that a line has.
@@ -166,7 +175,8 @@ mod tests {
     #[test]
     fn every_event_has_one_name_and_no_more_values_than_there_is_room_for() {
         for probe in PROBES {
-            assert!(probe.fetch.starts_with("s="), "{}", probe.name);
+            let is_of_a_page = probe.fetch.starts_with("s=");
+            assert_eq!(is_of_a_page, probe.what != What::OldRatio, "{}", probe.name);
             assert!(probe.fetch.split_whitespace().count() <= VALUES_MAX, "{}", probe.name);
             let (found, is_return) = by_event(probe.name).unwrap();
             assert_eq!((found.what, is_return), (probe.what, false));
