@@ -25,6 +25,22 @@ pub(crate) const MARIADB_INSTALL_DB: &str = "/usr/bin/mariadb-install-db";
 /// MySQL's server program, inside [`places::mysql_root`].
 pub(crate) const MYSQLD: &str = "/usr/sbin/mysqld";
 
+/// Returns the path of a server's program inside the root that it runs in.
+pub(crate) fn server_program(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Mariadb => MARIADBD,
+        Kind::Mysql => MYSQLD,
+    }
+}
+
+/// Returns the file that a server's program is in, as this process sees it.
+pub(crate) fn program_file(kind: Kind) -> PathBuf {
+    match kind {
+        Kind::Mariadb => PathBuf::from(MARIADBD),
+        Kind::Mysql => places::mysql_root().join(MYSQLD.trim_start_matches('/')),
+    }
+}
+
 /// Installs a server unless it is there.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::{Kind, install, places, process};
+use crate::{Kind, places, process};
 
 /// What a server must survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +55,12 @@ pub(crate) fn in_mysql_root(program: &str) -> Result<Vec<String>> {
 }
 
 /// Starts a server with this option file and further arguments; its output goes to its error log.
+///
+/// `program` is the path by which the server's own root sees it.
 pub(crate) fn server(
     kind: Kind,
     life: Life,
+    program: &str,
     option_file: &Path,
     arguments: &[String],
     error_log: &Path,
@@ -67,8 +70,8 @@ pub(crate) fn server(
         Life::Shared => vec!["setsid".to_owned()],
     };
     match kind {
-        Kind::Mysql => words.extend(in_mysql_root(install::MYSQLD)?),
-        Kind::Mariadb => words.push(install::MARIADBD.to_owned()),
+        Kind::Mysql => words.extend(in_mysql_root(program)?),
+        Kind::Mariadb => words.push(program.to_owned()),
     }
     // Servers accept this option in the first place only.
     words.push(format!("--defaults-file={}", option_file.display()));

@@ -16,6 +16,7 @@
 pub mod fake;
 pub mod install;
 pub mod own;
+pub mod page_events;
 pub mod places;
 pub mod recorder;
 pub mod shared;

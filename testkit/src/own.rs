@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
 
 use crate::launch::Life;
-use crate::{Kind, Server, lock, places, process, required, template};
+use crate::{Kind, Server, install, lock, places, process, required, template};
 
 /// Ports are taken below the range that the kernel gives to outgoing connections, so that an
 /// instance finds its port free again after a restart.
@@ -40,12 +40,13 @@ pub struct Own {
     kind: Kind,
     options: Vec<String>,
     arguments: Vec<String>,
+    has_own_program: bool,
 }
 
 impl Own {
     /// Describes an instance with the server's own defaults.
     pub fn new(kind: Kind) -> Self {
-        Own { kind, options: Vec::new(), arguments: Vec::new() }
+        Own { kind, options: Vec::new(), arguments: Vec::new(), has_own_program: false }
     }
 
     /// Adds a line to the option file: `name=value` or `name`, with or without leading dashes.
@@ -57,6 +58,15 @@ impl Own {
     /// Adds an argument to the command line, word for word.
     pub fn argument(mut self, argument: &str) -> Self {
         self.arguments.push(argument.to_owned());
+        self
+    }
+
+    /// Runs a copy of the server's program that no other instance runs.
+    ///
+    /// A probe on a program is hit by every process that runs it; on a copy, by this server alone,
+    /// and no other test's server is slowed down. Costs a copy of about 80 MB.
+    pub fn own_program(mut self) -> Self {
+        self.has_own_program = true;
         self
     }
 
@@ -83,12 +93,26 @@ impl Own {
         remove_stale(self.kind)?;
         let directory = new_directory(self.kind)?;
         template::copy(self.kind, &directory)?;
+        let program = self.has_own_program.then(|| copy_program(self.kind, &directory));
+        let program = program.transpose()?;
         start_on_free_port(|port| {
             let mut server = Server::new(self.kind, Life::Own, directory.clone(), port);
+            if let Some(program) = &program {
+                server.run_copy(program);
+            }
             server.configure(&self.options, &self.arguments);
             server
         })
     }
+}
+
+/// Copies the server's program into the directory of an instance, where its root sees it too.
+fn copy_program(kind: Kind, directory: &Path) -> Result<PathBuf> {
+    let from = install::program_file(kind);
+    let to = directory.join(from.file_name().unwrap_or_default());
+    fs::copy(&from, &to)
+        .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+    Ok(to)
 }
 
 /// Starts the server that `describe` makes for a port, with another port if that one was taken.

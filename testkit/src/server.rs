@@ -12,7 +12,7 @@ use rustix::process::Signal;
 
 use crate::launch::{self, Life};
 use crate::option_file::OptionFile;
-use crate::{Kind, command, process};
+use crate::{Kind, command, install, process};
 
 const START_TIME_MAX: Duration = Duration::from_secs(120);
 const STOP_TIME_MAX: Duration = Duration::from_secs(120);
@@ -31,6 +31,8 @@ pub struct Server {
     port: u16,
     options: OptionFile,
     arguments: Vec<String>,
+    /// The copy of the server's program that this instance alone runs, if it has one.
+    program: Option<PathBuf>,
     /// `None` for a shared instance that another process started, and while stopped.
     child: Option<Child>,
     pid: u32,
@@ -40,7 +42,17 @@ impl Server {
     /// Describes a server that does not run yet.
     pub(crate) fn new(kind: Kind, life: Life, directory: PathBuf, port: u16) -> Self {
         let options = OptionFile::new(kind, &directory, port);
-        Server { kind, life, directory, port, options, arguments: Vec::new(), child: None, pid: 0 }
+        Server {
+            kind,
+            life,
+            directory,
+            port,
+            options,
+            arguments: Vec::new(),
+            program: None,
+            child: None,
+            pid: 0,
+        }
     }
 
     /// Describes the shared server that process `pid` is.
@@ -48,6 +60,18 @@ impl Server {
         let mut server = Server::new(kind, Life::Shared, directory, port);
         server.pid = pid;
         server
+    }
+
+    /// Makes the server run this copy of its program.
+    pub(crate) fn run_copy(&mut self, program: &Path) {
+        // The server would look for its messages beside the copy.
+        self.options.set("basedir=/usr");
+        self.program = Some(program.to_owned());
+    }
+
+    /// Returns the copy of the server's program that this instance alone runs, if it has one.
+    pub fn own_program(&self) -> Option<&Path> {
+        self.program.as_deref()
     }
 
     pub(crate) fn configure(&mut self, options: &[String], arguments: &[String]) {
@@ -193,8 +217,12 @@ impl Server {
         }
         self.options.write()?;
         let log = self.error_log();
-        let child =
-            launch::server(self.kind, self.life, self.options.path(), &self.arguments, &log)?;
+        let program = match &self.program {
+            Some(copy) => copy.to_str().context("the workspace's path is not UTF-8")?,
+            None => install::server_program(self.kind),
+        };
+        let options = self.options.path();
+        let child = launch::server(self.kind, self.life, program, options, &self.arguments, &log)?;
         self.pid = child.id();
         self.child = Some(child);
         let answered = process::wait_until("the start", START_TIME_MAX, || {

@@ -94,10 +94,7 @@ fn run_words(name: &str, words: &[String]) -> Result<()> {
 
 /// Identifies the installed server program: a new version may not start on an old template.
 fn stamp(kind: Kind) -> Result<String> {
-    let program = match kind {
-        Kind::Mysql => places::mysql_root().join(install::MYSQLD.trim_start_matches('/')),
-        Kind::Mariadb => install::MARIADBD.into(),
-    };
+    let program = install::program_file(kind);
     let metadata =
         fs::metadata(&program).with_context(|| format!("cannot see {}", program.display()))?;
     let modified = metadata.modified().context("no modification time")?;
