@@ -48,6 +48,7 @@ impl Reservation {
         self.len_bytes
     }
 
+    #[cfg(not(any(feature = "loom", feature = "shuttle")))]
     /// Makes all of it usable; the kernel gives memory at its first touch, in huge pages where it has them.
     pub(crate) fn open_all(&self) -> io::Result<()> {
         self.open(0, self.len_bytes)?;

@@ -221,7 +221,7 @@ impl Inner {
             Hint::Warm => Counter::LoadReads,
         });
         // SAFETY: we hold the frame's X latch, so this is the only reference to its bytes.
-        let bytes = unsafe { self.bytes(frame).as_mut() };
+        let bytes = unsafe { self.bytes_to_write(frame).as_mut() };
         let result = self.store.read(page, bytes);
         let mut first_access = false;
         if result.is_ok() {
@@ -287,7 +287,7 @@ impl Inner {
             Ok(()) => {
                 instance.counters.count(Counter::PagesRead);
                 // SAFETY: the frame is still X-latched by the load, which has ended; only we look at it.
-                let bytes = unsafe { self.bytes(frame).as_ref() };
+                let bytes = unsafe { self.bytes_to_read(frame).as_ref() };
                 self.format.verify(page, bytes).map_err(|what| PoolError::Damaged { page, what })
             }
             Err(error) => Err(PoolError::Store(error)),

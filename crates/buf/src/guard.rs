@@ -97,7 +97,7 @@ macro_rules! readable {
             fn deref(&self) -> &[u8] {
                 // SAFETY: this guard holds a latch under which nobody else writes the bytes, and its pin keeps the
                 // page in the frame, for as long as the guard is borrowed.
-                unsafe { self.pool.bytes(self.frame).as_ref() }
+                unsafe { self.pool.bytes_to_read(self.frame).as_ref() }
             }
         }
     };
@@ -110,7 +110,7 @@ readable!(ExclusiveGuard);
 impl DerefMut for ExclusiveGuard<'_> {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: this guard holds X: no other reference to the bytes exists, and the borrow of the guard is unique.
-        unsafe { self.pool.bytes(self.frame).as_mut() }
+        unsafe { self.pool.bytes_to_write(self.frame).as_mut() }
     }
 }
 

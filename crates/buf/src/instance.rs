@@ -27,7 +27,10 @@ use crate::io_history::IoHistory;
 use crate::sync::{AtomicU64, Condvar, Mutex, Ordering};
 
 /// Notes of pages to be made young that an instance keeps at most.
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
 const PROMOTIONS_MAX: usize = 256;
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+const PROMOTIONS_MAX: usize = 1;
 
 pub(crate) struct Instance {
     /// The list and the free frames.

@@ -16,7 +16,9 @@ use crate::error::PoolError;
 use crate::format::PageFormat;
 use crate::frame::latch::{Latched, WaitRooms, Want};
 use crate::frame::table::FrameTable;
-use crate::frame::word::{DIRTY, EXCLUSIVE, PIN, Phase, QUEUED, WAITERS, WRITER_WAITING, WRITING};
+use crate::frame::word::{
+    DIRTY, EXCLUSIVE, PIN, Phase, QUEUED, WAITERS, WRITER_WAITING, WRITING, Word,
+};
 use crate::get::{Got, Hint};
 use crate::guard::{ExclusiveGuard, Pinned, SharedGuard, UpdateGuard};
 use crate::inner::{Inner, Signal};
@@ -26,7 +28,8 @@ use crate::options::{Background, PoolOptions};
 use crate::prefetch::Prefetched;
 use crate::staging::Staging;
 use crate::store::PageStore;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering, spin, thread};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
+use crate::sync::{Touched, sleep, spin, thread};
 use crate::translation::PageTable;
 
 /// A buffer pool over a page store and a log.
@@ -184,7 +187,7 @@ impl Pool {
         inner.frame(frame).stamp_access(inner.clock().now());
         instance.counters.count(Counter::PagesCreated);
         // SAFETY: the claim has X-latched the frame for us.
-        unsafe { inner.bytes(frame).as_mut() }.fill(0);
+        unsafe { inner.bytes_to_write(frame).as_mut() }.fill(0);
         inner.rooms.end_load(inner.frame(frame), Phase::Resident, 0);
         ExclusiveGuard::new(inner, frame)
     }
@@ -208,7 +211,7 @@ impl Pool {
                 if self.inner.discard_pinned(page, frame) {
                     return Ok(());
                 }
-                thread::sleep(Duration::from_millis(1));
+                sleep(Duration::from_millis(1));
             }
         }
         Err(PoolError::Busy("a holder of the page to be discarded"))
@@ -327,6 +330,7 @@ impl Inner {
         let inner = Inner {
             made_at: options.clock.now(),
             arena,
+            touched: Touched::new(frames_max),
             table,
             staging,
             pages: PageTable::new(options.translation),
@@ -340,6 +344,7 @@ impl Inner {
             old_ratio: AtomicU64::new(options.list.old_ratio),
             old_blocks_time_ms: AtomicU64::new(millis),
             unsynced: Mutex::new(BTreeSet::new()),
+            syncing: Mutex::new(()),
             in_flight: AtomicUsize::new(0),
             poison: OnceLock::new(),
             adaptive: Mutex::new(adaptive),
@@ -388,18 +393,10 @@ impl Inner {
             return true;
         }
         let instance = self.instance_of_frame(frame);
-        let mut flush = instance.flush.lock();
-        let word = descriptor.word();
-        if word.has(WRITING) {
-            drop(flush);
+        if !self.forget_changes(instance, frame) {
             self.release(frame, PIN + EXCLUSIVE);
             return false;
         }
-        if word.has(DIRTY) {
-            flush.remove(self.frames(), frame);
-            descriptor.state.fetch_and(!DIRTY, Ordering::AcqRel);
-        }
-        drop(flush);
         let mut lru = instance.lru.lock();
         let seen = descriptor.word();
         let ignored = QUEUED | WAITERS | WRITER_WAITING;
@@ -420,5 +417,24 @@ impl Inner {
             self.release(frame, PIN + EXCLUSIVE);
         }
         freed
+    }
+
+    /// Takes a page off the flush list. `false`: it is being written.
+    fn forget_changes(&self, instance: &Instance, frame: u32) -> bool {
+        let state = &self.frame(frame).state;
+        let mut flush = instance.flush.lock();
+        let mut word = self.frame(frame).word();
+        // In one step with the look at WRITING: a page may be chosen for its neighbour's sake without the list's lock.
+        while word.has(DIRTY) && !word.has(WRITING) {
+            let clean = word.0 & !DIRTY;
+            match state.compare_exchange_weak(word.0, clean, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => {
+                    flush.remove(self.frames(), frame);
+                    return true;
+                }
+                Err(now) => word = Word(now),
+            }
+        }
+        !word.has(WRITING)
     }
 }

@@ -2,6 +2,7 @@
 //! in the same order with the same marks, and the same things were counted. So what the replay predicts is what the pool does,
 //! and a comparison of the replay with a server is one of the pool.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![allow(clippy::unwrap_used, reason = "a test's helpers")]
 
 mod pool_common;
