@@ -258,12 +258,21 @@ impl Inner {
 
     /// The part of [`Inner::begin_load`] that a creation shares.
     pub(crate) fn claim(&self, instance: &Instance, page: PageId, frame: u32) -> bool {
+        if self.claim_frame(page, frame) {
+            return true;
+        }
+        let mut lru = instance.lru.lock();
+        instance.give_free(&mut lru, self.frames(), frame);
+        instance.show(&lru);
+        false
+    }
+
+    /// Gives `frame`, free and in our hands, to `page`: in the page table, pinned and X-latched by us. `false`: the page has
+    /// got another frame meanwhile, and this one is still ours.
+    pub(crate) fn claim_frame(&self, page: PageId, frame: u32) -> bool {
         let descriptor = self.frame(frame);
         descriptor.assign(page);
         if self.pages.claim(page, frame).is_err() {
-            let mut lru = instance.lru.lock();
-            instance.give_free(&mut lru, self.frames(), frame);
-            instance.show(&lru);
             return false;
         }
         // From the claim until this addition, who finds the frame sees it free and looks again.

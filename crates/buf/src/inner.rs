@@ -13,6 +13,7 @@ use crate::adaptive::Adaptive;
 use crate::arena::Arena;
 use crate::clock::Clock;
 use crate::counters::Counter;
+use crate::dump::Warmth;
 use crate::error::PoolError;
 use crate::format::PageFormat;
 use crate::frame::Frame;
@@ -59,6 +60,8 @@ pub(crate) struct Inner {
     pub(crate) poison: OnceLock<Arc<str>>,
     pub(crate) adaptive: Mutex<Adaptive>,
     pub(crate) cleaner: Signal,
+    /// Dumps and loads: which run, and what has been loaded.
+    pub(crate) warmth: Warmth,
     /// Held by the one resize that may run.
     pub(crate) resizing: Mutex<()>,
     pub(crate) stopping: AtomicBool,

@@ -93,6 +93,7 @@ mod arena;
 mod cleaner;
 mod clock;
 mod counters;
+pub mod dump;
 mod error;
 mod flush;
 mod flush_list;

@@ -12,6 +12,7 @@ use innopool_policy::{Lsn, PageId};
 use crate::adaptive::Adaptive;
 use crate::arena::Arena;
 use crate::counters::Counter;
+use crate::dump::Warmth;
 use crate::error::PoolError;
 use crate::format::PageFormat;
 use crate::frame::latch::{Latched, WaitRooms, Want};
@@ -349,6 +350,7 @@ impl Inner {
             poison: OnceLock::new(),
             adaptive: Mutex::new(adaptive),
             cleaner: Signal::new(),
+            warmth: Warmth::new(),
             resizing: Mutex::new(()),
             stopping: AtomicBool::new(false),
             options,
