@@ -275,7 +275,13 @@ impl Load<'_> {
             let token = u64::from(frame);
             // SAFETY: the claim has X-latched the frame, and only the completion gives the latch up.
             operations.push(unsafe {
-                Operation::new(Kind::Read, entry.page, pool.bytes(frame), token, self.reads.clone())
+                Operation::new(
+                    Kind::Read,
+                    entry.page,
+                    pool.bytes_to_write(frame),
+                    token,
+                    self.reads.clone(),
+                )
             });
         }
         instance.show(&lru);
