@@ -1,3 +1,5 @@
+//! The dump file, line by line: what is written, what is read, and what a damaged file says.
+
 use proptest::prelude::*;
 
 use super::*;
