@@ -254,3 +254,36 @@ fn pages_in_files_come_back_by_direct_reads() {
     assert_eq!(reader.stats().demand_reads, 0);
     assert_eq!(files.space_pages(SPACES[0]).unwrap(), 1200);
 }
+
+/// Pages that move to the head while the list is walked are neither missed nor dumped twice.
+#[test]
+fn a_dump_of_a_list_that_changes_has_every_page_once() {
+    let place = Place::new();
+    let mut options = options(3200);
+    options.list = innopool_buf::ListRules::lru();
+    let pool = pool_over(store(1600), options);
+    let all: Vec<PageId> =
+        (0..1600).flat_map(|number| SPACES.map(|space| PageId::new(space, number))).collect();
+    all.iter().for_each(|&page| get(&pool, page));
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for seed in 0..2_usize {
+            let (pool, all, stop) = (&pool, &all, &stop);
+            scope.spawn(move || {
+                let mut number = seed;
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    drop(pool.get_shared(all[(number >> 33) % 3200], Hint::Normal).unwrap());
+                }
+            });
+        }
+        let dumps: Vec<_> = (0..40).map(|_| place.lists(&pool).remove(0)).collect();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        for mut pages in dumps {
+            pages.sort_unstable();
+            let mut all = all.clone();
+            all.sort_unstable();
+            assert!(pages == all, "{} pages", pages.len());
+        }
+    });
+}

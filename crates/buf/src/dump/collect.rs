@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use innopool_policy::PageId;
 use innopool_policy::blocks::{BlockNo, Blocks};
+use innopool_policy::dump::{DUMP_PCT_DEFAULT, dumped_pages};
 use innopool_policy::list::Cursor;
+use innopool_policy::variant::DumpBasis;
 
 use super::file;
 use super::rank::keep_first;
@@ -20,14 +22,12 @@ use crate::sync::Ordering;
 /// of the processor's caches, some hundred.
 const HOLD_PAGES: usize = 1024;
 
-const PERCENT_DEFAULT: u32 = 25;
-
 /// How a pool is dumped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DumpOptions {
     /// How much of each instance's list, 1 to 100 (`innodb_buffer_pool_dump_pct`). Of a list that is not empty, at least a
     /// page.
-    pub percent: u32,
+    pub percent: u64,
     /// Whether a dump with more pages may be replaced although the pool is not warm; see [the module](crate::dump).
     pub replace_fuller: bool,
 }
@@ -35,7 +35,7 @@ pub struct DumpOptions {
 impl Default for DumpOptions {
     /// The hottest quarter, and no fuller dump replaced.
     fn default() -> DumpOptions {
-        DumpOptions { percent: PERCENT_DEFAULT, replace_fuller: false }
+        DumpOptions { percent: DUMP_PCT_DEFAULT, replace_fuller: false }
     }
 }
 
@@ -121,7 +121,7 @@ impl Inner {
     fn hottest_pages(
         &self,
         instance: &Instance,
-        percent: u32,
+        percent: u64,
         report: &mut DumpReport,
     ) -> Vec<PageId> {
         let mut pages = Vec::new();
@@ -132,9 +132,10 @@ impl Inner {
             let held = Instant::now();
             let begin = if last.is_none() {
                 self.drain_promotions(instance, &mut lru);
-                wanted = pages_of_percent(lru.list.len_pages(), percent);
+                let len = lru.list.len_pages();
+                wanted = dumped_pages(DumpBasis::InstanceList, percent, len, 0);
                 // Pages that move to the head are met again, and must not keep the walk from ending.
-                most = lru.list.len_pages().saturating_mul(2).saturating_add(HOLD_PAGES as u64);
+                most = len.saturating_mul(2).saturating_add(HOLD_PAGES as u64);
                 self.walk_begin(&lru, wanted)
             } else {
                 walk_on(&lru, &LruLinks(self.frames()), last)
@@ -186,9 +187,4 @@ fn walk_on(lru: &Lru, links: &LruLinks<'_>, last: Option<BlockNo>) -> Option<Blo
         (Some(at), Some(last)) if at == last => links.prev(at),
         (at, _) => at,
     }
-}
-
-/// So many pages of a list of `len`, as MySQL counts.
-fn pages_of_percent(len: u64, percent: u32) -> u64 {
-    (len.saturating_mul(u64::from(percent)) / 100).max(1)
 }

@@ -5,7 +5,7 @@
 //!
 //! # The file
 //!
-//! [`format`] is the file itself: a line `tablespace,page` in decimal for each page, the hottest first, and instance after
+//! [`mod@format`] is the file itself: a line `tablespace,page` in decimal for each page, the hottest first, and instance after
 //! instance with nothing between them. [`rank`] finds the instances again and makes one order of them, so that a dump of
 //! eight instances can be loaded into one, and one that MySQL wrote into this pool. Both are plain functions over
 //! bytes and page numbers, of use without a pool.
