@@ -252,8 +252,10 @@ impl Rig {
     }
 }
 
+type Body = Box<dyn FnOnce(&Rig) + Send>;
+
 /// Runs each of `bodies` in a thread of its own and waits for all.
-fn together(rig: &Arc<Rig>, bodies: Vec<Box<dyn FnOnce(&Rig) + Send>>) {
+fn together(rig: &Arc<Rig>, bodies: Vec<Body>) {
     let threads: Vec<_> = bodies
         .into_iter()
         .map(|body| {
