@@ -45,13 +45,18 @@ fn check(model: impl Fn() + Send + Sync + 'static) {
     shuttle::Runner::new(pct, config).run(move || model());
 }
 
+/// A moment at which other threads may run. Not a yield, after which PCT would let all others run first.
+fn pause() {
+    AtomicBool::new(false).load(Ordering::Relaxed);
+}
+
 /// What a page holds: its number and its version, at the front and, for a page that is whole, again at the end.
 fn fill(bytes: &mut [u8], number: u32, version: u32) {
     let word = u64::from(number) << 32 | u64::from(version);
     let end = bytes.len() - 8;
     bytes[..8].copy_from_slice(&word.to_le_bytes());
     // Anybody who looks now sees half a page.
-    thread::yield_now();
+    pause();
     bytes[end..].copy_from_slice(&word.to_le_bytes());
 }
 
@@ -59,7 +64,7 @@ fn fill(bytes: &mut [u8], number: u32, version: u32) {
 fn version_of(bytes: &[u8], number: u32) -> u32 {
     let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
     let front = word(&bytes[..8]);
-    thread::yield_now();
+    pause();
     let end = word(&bytes[bytes.len() - 8..]);
     assert_eq!(front, end, "page {number} is whole");
     assert_eq!(front >> 32, u64::from(number), "it is the page that was asked for");
@@ -108,7 +113,7 @@ impl PageStore for Store {
         let result = self.sim.read(page, &mut whole);
         let middle = whole.len() / 2;
         frame[..middle].copy_from_slice(&whole[..middle]);
-        thread::yield_now();
+        pause();
         frame[middle..].copy_from_slice(&whole[middle..]);
         self.end(page);
         result
@@ -142,7 +147,7 @@ impl PageStore for Store {
     }
 
     fn sync(&self, space: u32) -> Result<(), StoreError> {
-        thread::yield_now();
+        pause();
         self.sim.sync(space)
     }
 }
@@ -278,12 +283,11 @@ fn a_frame_that_changes_its_page_is_never_read_as_the_old_one() {
         check(move || {
             let set = |options: &mut PoolOptions| options.translation = translation;
             let rig = Rig::with(2, false, Arc::new(PlainPages), set);
-            threads!(
-                rig,
-                |rig: &Rig| (0..2).for_each(|_| assert_eq!(rig.read(0), 0)),
-                |rig: &Rig| [1, 2, 0].into_iter().for_each(|number| rig.visit(number)),
-                |rig: &Rig| [3, 0].into_iter().for_each(|number| rig.visit(number)),
-            );
+            threads!(rig, |rig: &Rig| (0..4).for_each(|_| rig.visit(0)), |rig: &Rig| [
+                1, 2, 3, 0, 1
+            ]
+            .into_iter()
+            .for_each(|number| rig.visit(number)),);
             rig.assert_idle(2);
         });
     }
@@ -460,7 +464,7 @@ fn a_pinned_page_stays_where_it_is() {
             rig,
             |rig: &Rig| {
                 let pinned = rig.pool.pin(page(0), Hint::Normal).unwrap();
-                thread::yield_now();
+                pause();
                 assert_eq!(version_of(&pinned.shared().unwrap(), 0), 0);
                 rig.change_latched(pinned.exclusive().unwrap(), 0);
                 assert_eq!(version_of(&pinned.shared().unwrap(), 0), 1);
