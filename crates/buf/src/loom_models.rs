@@ -15,12 +15,13 @@ use std::sync::Arc;
 use loom::model::Builder;
 use loom::thread;
 
+use crate::flush::{Batch, Busy};
 use crate::frame::Frame;
 use crate::frame::latch::{Latched, WaitRooms, Want};
 use crate::frame::word::{DIRTY, EXCLUSIVE, PIN, Phase, SHARED, UPDATE};
 use crate::store::SimStore;
 use crate::store::sim::{Failure, Pages};
-use crate::sync::{Ordering, Touched};
+use crate::sync::{AtomicBool, Ordering, Touched};
 use crate::translation::{PageTable, Translation};
 use crate::{Background, Hint, Lsn, ManualClock, NoLog, PageId, PageSize, PlainPages, Pool};
 use crate::{Clock, PoolOptions, Promotion, ReadAheadSettings};
@@ -141,6 +142,29 @@ fn an_upgrade_waits_for_readers_and_lets_them_in_again() {
         &[|latch| latch.write_by_upgrade(), |latch| assert_eq!(latch.read(), Latched::Yes)],
         Latch::try_read,
     );
+}
+
+#[test]
+fn a_downgrade_lets_sleepers_in() {
+    check(3, || {
+        let latch = resident();
+        let reader = latch.clone();
+        let has_read = Arc::new(AtomicBool::new(false));
+        let tell = has_read.clone();
+        latch.rooms.add_pin(&latch.frame);
+        assert_eq!(latch.rooms.latch(&latch.frame, Want::Exclusive), Latched::Yes);
+        let reader = thread::spawn(move || {
+            assert_eq!(reader.read(), Latched::Yes);
+            tell.store(true, Ordering::Release);
+        });
+        latch.touched.written(0);
+        latch.rooms.downgrade(&latch.frame);
+        while !has_read.load(Ordering::Acquire) {
+            thread::yield_now();
+        }
+        latch.rooms.release(&latch.frame, PIN + UPDATE);
+        reader.join().unwrap();
+    });
 }
 
 #[test]
@@ -370,6 +394,31 @@ fn a_discard_against_a_get() {
             assert!([1, 2].contains(&second), "{second}");
         },
         |_, _| {},
+    );
+}
+
+/// A page is chosen for its neighbour's sake without the lock of the flush list.
+#[test]
+fn a_discard_against_a_write_with_its_neighbour() {
+    pool_model(
+        2,
+        |_| {},
+        |pool, _| change(pool, 0, 10),
+        |pool| {
+            let inner = &pool.inner;
+            let Some(frame) = inner.pages.find(page(0)) else { return };
+            if inner.choose_for_write(frame, false) {
+                let batch = Batch::new(inner);
+                inner.write_chosen(&batch, &[frame], Busy::Skip, false).unwrap();
+                batch.wait().unwrap();
+            }
+        },
+        |pool| drop(pool.discard(page(0))),
+        |pool, _| {
+            assert_eq!(pool.stats().dirty_pages, 0);
+            change(pool, 1, 30);
+            assert_eq!((pool.stats().dirty_pages, pool.oldest_lsn()), (1, Some(Lsn(30))));
+        },
     );
 }
 
