@@ -92,7 +92,12 @@ impl Store {
 
     /// Carries out held operations until `stop`, as a device does, in any order.
     fn carry_out(&self, stop: &AtomicBool) {
-        while self.sim.step().is_some() || !stop.load(Ordering::Acquire) {
+        loop {
+            // Looked at first: what was started before the stop is carried out.
+            let stopping = stop.load(Ordering::Acquire);
+            if self.sim.step().is_none() && stopping {
+                return;
+            }
             thread::yield_now();
         }
     }
