@@ -107,6 +107,8 @@ mod inner;
 mod instance;
 mod io_history;
 mod log;
+#[cfg(all(test, feature = "loom"))]
+mod loom_models;
 mod options;
 mod page_size;
 mod pool;

@@ -236,7 +236,7 @@ impl Inner {
         }
     }
 
-    fn withdraw_one(&self, instance: &Instance, frame: u32) {
+    pub(crate) fn withdraw_one(&self, instance: &Instance, frame: u32) {
         let mut lru = instance.lru.lock();
         let to = lru.free.pop();
         instance.show(&lru);
