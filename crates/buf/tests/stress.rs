@@ -371,10 +371,12 @@ fn no_change_is_lost_and_no_page_is_wrong() {
     }
 }
 
-/// All combinations of settings. Run by `cargo xtask long`.
+/// All combinations of settings, for `cargo xtask long`.
 #[test]
-#[ignore = "takes minutes to hours"]
 fn no_change_is_lost_in_any_setting() {
+    if std::env::var_os("INNOPOOL_LONG").is_none() {
+        return;
+    }
     let operations = std::env::var("INNOPOOL_STRESS_OPERATIONS");
     let operations = operations.ok().and_then(|text| text.parse().ok()).unwrap_or(100_000);
     let mut seed = 1;
