@@ -291,6 +291,24 @@ fn a_hit_against_the_eviction_of_its_page_and_a_load_into_its_frame() {
 }
 
 #[test]
+fn a_hit_against_the_loss_of_its_page_and_a_move_into_its_frame() {
+    pool_model(
+        2,
+        |_| {},
+        |pool, _| [0, 1].into_iter().for_each(|number| read(pool, number)),
+        |pool| {
+            let inner = &pool.inner;
+            let from = inner.pages.find(page(0)).unwrap();
+            if pool.discard(page(1)).is_ok() {
+                inner.withdraw_one(&inner.instances[0], from);
+            }
+        },
+        |pool| read(pool, 1),
+        |_, _| {},
+    );
+}
+
+#[test]
 fn two_that_miss_the_same_page() {
     pool_model(
         2,
@@ -302,19 +320,36 @@ fn two_that_miss_the_same_page() {
     );
 }
 
+fn get_what_fails_once(pool: &Pool) {
+    let Err(error) = pool.get_shared(page(3), Hint::Normal) else { return };
+    assert!(error.to_string().contains("fails this read"), "{error}");
+}
+
 #[test]
 fn two_that_miss_a_page_that_cannot_be_read_once() {
-    let body = |pool: &Pool| {
-        let Err(error) = pool.get_shared(page(3), Hint::Normal) else { return };
-        assert!(error.to_string().contains("fails this read"), "{error}");
-    };
     pool_model(
         2,
         |_| {},
         |_, store| store.fail_next(Failure::ReadError, Pages::All),
-        body,
-        body,
+        get_what_fails_once,
+        get_what_fails_once,
         |pool, _| [3, 4].into_iter().for_each(|number| read(pool, number)),
+    );
+}
+
+/// The page is out of sight before its waiters are told.
+#[test]
+fn who_is_told_of_a_failed_read_can_read_the_page() {
+    pool_model(
+        1,
+        |_| {},
+        |_, store| store.fail_next(Failure::ReadError, Pages::All),
+        get_what_fails_once,
+        |pool| {
+            get_what_fails_once(pool);
+            read(pool, 3);
+        },
+        |_, _| {},
     );
 }
 
