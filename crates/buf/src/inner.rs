@@ -148,6 +148,7 @@ impl Inner {
         self.arena.frame(frame)
     }
 
+    #[inline]
     pub(crate) fn clock(&self) -> &Clock {
         &self.options.clock
     }
@@ -156,6 +157,12 @@ impl Inner {
     #[inline]
     pub(crate) fn release(&self, frame: u32, bits: u64) {
         let after = self.rooms.release(self.frame(frame), bits);
+        self.recycle_if_failed(frame, after);
+    }
+
+    /// Sees to a frame whose word is `after`, now that a pin was given up.
+    #[inline]
+    pub(crate) fn recycle_if_failed(&self, frame: u32, after: Word) {
         if after.phase() == Phase::Failed {
             self.recycle(frame, after);
         }

@@ -83,14 +83,26 @@ impl Pool {
     /// The store's, if the page must be read and cannot be; [`PoolError::Damaged`]; [`PoolError::Exhausted`].
     #[inline]
     pub fn get_shared(&self, page: PageId, hint: Hint) -> Result<SharedGuard<'_>, PoolError> {
-        let got = match self.inner.get_shared_hit(page, hint) {
+        match self.inner.get_shared_hit(page, hint) {
+            Some(got) if !got.first_access => Ok(SharedGuard::new(&self.inner, got.frame)),
+            other => self.get_shared_slowly(page, hint, other),
+        }
+    }
+
+    /// The rest of [`Pool::get_shared`]: after a miss, and after a hit that is the page's first access.
+    #[cold]
+    fn get_shared_slowly(
+        &self,
+        page: PageId,
+        hint: Hint,
+        got: Option<Got>,
+    ) -> Result<SharedGuard<'_>, PoolError> {
+        let got = match got {
             Some(got) => got,
             None => self.inner.get(page, Want::Shared, hint)?,
         };
         let guard = SharedGuard::new(&self.inner, got.frame);
-        if got.first_access {
-            self.after_first_access(page, got, &guard);
-        }
+        self.after_first_access(page, got, &guard);
         Ok(guard)
     }
 
