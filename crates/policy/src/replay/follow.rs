@@ -17,6 +17,7 @@ use crate::fetch::Fetch;
 use crate::list::Enter;
 use crate::page::PageId;
 use crate::promotion::Verdict;
+use crate::read_ahead::Links;
 use crate::time::Time;
 
 /// Who decides.
@@ -116,8 +117,23 @@ impl Follower {
         fetch: Fetch,
         now: Time,
     ) -> Result<GetOutcome, NoFreeFrame> {
+        self.got_linked(page, fetch, Links::sequential(page), now)
+    }
+
+    /// As [`got`](Follower::got), of a page whose links to its siblings are known.
+    ///
+    /// # Errors
+    ///
+    /// When the page has to be read and no frame can be had.
+    pub fn got_linked(
+        &mut self,
+        page: PageId,
+        fetch: Fetch,
+        links: Links,
+        now: Time,
+    ) -> Result<GetOutcome, NoFreeFrame> {
         let open = self.has(page, mark::MOVE_EXPECTED);
-        let outcome = self.pool.get(page, fetch, now)?;
+        let outcome = self.pool.get_linked(page, fetch, links, now)?;
         self.close_second(open, outcome.verdict);
         Ok(outcome)
     }
