@@ -85,7 +85,7 @@ impl Life {
             _ => None,
         });
         let (first, after_first) = clocks.next().unwrap();
-        (first, clocks.last().map_or(after_first, |(_, after)| after))
+        (first, clocks.next_back().map_or(after_first, |(_, after)| after))
     }
 }
 
