@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use innopool_testkit::{Kind, install, own, shared};
 
 use crate::program::{cargo, succeed};
-use crate::{fuzz, tidy};
+use crate::{fuzz, models, tidy};
 
 /// How long the gate fuzzes each target.
 const FUZZ_SECONDS: u32 = 30;
@@ -28,7 +28,7 @@ struct Stage {
     in_quick: bool,
 }
 
-const STAGES: [Stage; 7] = [
+const STAGES: [Stage; 8] = [
     Stage { name: "prepare", again: "cargo xtask servers up", run: prepare, in_quick: true },
     Stage { name: "format", again: "cargo fmt --all --check", run: format, in_quick: true },
     Stage {
@@ -38,6 +38,7 @@ const STAGES: [Stage; 7] = [
         in_quick: true,
     },
     Stage { name: "tests", again: "cargo test --workspace", run: tests, in_quick: true },
+    Stage { name: "models", again: models::AGAIN, run: models::run, in_quick: true },
     Stage {
         name: "docs",
         again: "RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps",

@@ -6,6 +6,7 @@
 mod fuzz;
 mod gate;
 mod long;
+mod models;
 mod program;
 mod servers;
 mod tidy;
@@ -35,7 +36,9 @@ enum Command {
     Tidy,
     /// Fuzz the parsers of outside text and bytes
     Fuzz(fuzz::Arguments),
-    /// Run what takes hours: an hour of fuzzing for each target
+    /// Check the buffer pool under the schedules of model checkers
+    Models,
+    /// Run what takes hours: an hour of fuzzing for each target, and more than the gate has time for
     Long(long::Arguments),
 }
 
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => gate::run(arguments),
         Command::Tidy => tidy::run(),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Models => models::run(),
         Command::Long(arguments) => long::run(&arguments),
     };
     match result {

@@ -23,7 +23,9 @@ use crate::store::SimStore;
 use crate::store::sim::{Failure, Pages};
 use crate::sync::{AtomicBool, Ordering, Touched};
 use crate::translation::{PageTable, Translation};
-use crate::{Background, Hint, Lsn, ManualClock, NoLog, PageId, PageSize, PlainPages, Pool};
+use crate::{
+    Background, Hint, Lsn, ManualClock, NoLog, PageFormat, PageId, PageSize, PlainPages, Pool,
+};
 use crate::{Clock, PoolOptions, Promotion, ReadAheadSettings};
 
 /// Runs `model` under every schedule with at most `preemptions` switches that no thread asked for.
@@ -219,6 +221,13 @@ fn page(number: u32) -> PageId {
 
 /// A pool of two frames; page `n` is full of `n + 1`.
 fn pool(set: impl Fn(&mut PoolOptions)) -> (Arc<Pool>, Arc<SimStore>) {
+    pool_of(Arc::new(PlainPages), set)
+}
+
+fn pool_of(
+    format: Arc<dyn PageFormat>,
+    set: impl Fn(&mut PoolOptions),
+) -> (Arc<Pool>, Arc<SimStore>) {
     let store = Arc::new(SimStore::new(SIZE, 1));
     store.create_space(1, 8);
     for number in 0..8u8 {
@@ -237,7 +246,7 @@ fn pool(set: impl Fn(&mut PoolOptions)) -> (Arc<Pool>, Arc<SimStore>) {
     };
     set(&mut options);
     let log = Arc::new(NoLog::new());
-    let pool = Pool::new(options, store.clone(), log, Arc::new(PlainPages)).unwrap();
+    let pool = Pool::new(options, store.clone(), log, format).unwrap();
     (Arc::new(pool), store)
 }
 
@@ -337,20 +346,33 @@ fn two_that_miss_a_page_that_cannot_be_read_once() {
     );
 }
 
+/// Finds the first page that is read damaged, and takes a while for it.
+struct DamagedOnce(AtomicBool);
+
+impl PageFormat for DamagedOnce {
+    fn verify(&self, _: PageId, _: &[u8]) -> Result<(), String> {
+        thread::yield_now();
+        if self.0.swap(true, Ordering::AcqRel) { Ok(()) } else { Err("it is damaged".to_owned()) }
+    }
+
+    fn seal(&self, _: PageId, _: Lsn, _: &mut [u8]) {}
+}
+
 /// The page is out of sight before its waiters are told.
 #[test]
 fn who_is_told_of_a_failed_read_can_read_the_page() {
-    pool_model(
-        1,
-        |_| {},
-        |_, store| store.fail_next(Failure::ReadError, Pages::All),
-        get_what_fails_once,
-        |pool| {
-            get_what_fails_once(pool);
-            read(pool, 3);
-        },
-        |_, _| {},
-    );
+    check(1, || {
+        let (pool, _) = pool_of(Arc::new(DamagedOnce(AtomicBool::new(false))), |_| {});
+        let other = pool.clone();
+        let thread = thread::spawn(move || {
+            if other.get_shared(page(3), Hint::Normal).is_err() {
+                read(&other, 3);
+            }
+            drop(other);
+        });
+        drop(pool.get_shared(page(3), Hint::Normal));
+        thread.join().unwrap();
+    });
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a load does with bad files, dead pages, failing reads, small pools, and beside other users of the pool.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod dump_common;

@@ -1,5 +1,7 @@
 //! When a dump may replace the one that is there.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
+
 mod dump_common;
 
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! What a pool dumps, a pool loads: the same pages in the same order.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod dump_common;

@@ -1,5 +1,6 @@
 //! The numbered rules of `docs/buffer-pool.md`: each one that the code cites is there, and each one there is cited.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![allow(clippy::unwrap_used, reason = "a test says what is wrong by failing")]
 
 use std::collections::BTreeSet;

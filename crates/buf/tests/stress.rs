@@ -378,7 +378,7 @@ fn no_change_is_lost_in_any_setting() {
         return;
     }
     let operations = std::env::var("INNOPOOL_STRESS_OPERATIONS");
-    let operations = operations.ok().and_then(|text| text.parse().ok()).unwrap_or(100_000);
+    let operations = operations.ok().and_then(|text| text.parse().ok()).unwrap_or(30_000);
     let mut seed = 1;
     for instances in INSTANCES {
         for kind in KINDS {
