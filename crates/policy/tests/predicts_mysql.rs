@@ -3,9 +3,8 @@
 //!
 //! What came out besides the figures (`docs/fidelity.md` has them): a page in use at the cold end is
 //! passed over, which nobody can know who sees requests only, so the statements here let go of their
-//! pages early; and pages read ahead do get into the young part without being accessed again, as the
-//! boundary follows a list that was shorter while a read-ahead was under way. The server does that, and so
-//! does the pool, page by page.
+//! pages early; and pages that were never put at the head do get into the young part, in the server as
+//! in the pool.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic anywhere")]
 
