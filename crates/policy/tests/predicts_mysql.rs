@@ -133,7 +133,11 @@ fn points(session: &mut Conn, seed: u32, rows: u32) {
 
 /// Reads rows that are read again and again, each of another page.
 fn hot(session: &mut Conn, rows: u32) {
-    for row in 0..rows {
+    hot_from(session, rows, 0);
+}
+
+fn hot_from(session: &mut Conn, rows: u32, first: u32) {
+    for row in (first..rows).chain(0..first) {
         session.query_drop(format!("SELECT c FROM w.t WHERE id = {}", 1 + row * 37)).unwrap();
     }
 }
@@ -161,11 +165,19 @@ fn hot_and_scans(session: &mut Conn, rounds: u32) {
     }
 }
 
-/// Scans of what lies in its file in the order of its keys, forwards and backwards.
+/// Scans of what lies in its file in the order of its keys, forwards and backwards. A scan backwards asks
+/// for the pages above the leaves thousands of times: they are young before, or all hangs on a
+/// moment.
 fn scans_in_order(session: &mut Conn, rounds: u32) {
     for _ in 0..rounds {
-        for order in ["ASC", "DESC"] {
+        for wait in [PATIENCE, Duration::ZERO] {
             hot(session, 250);
+            for id in (1..ROWS).step_by(1_500) {
+                session.query_drop(format!("SELECT c FROM w.s WHERE id = {id}")).unwrap();
+            }
+            thread::sleep(wait);
+        }
+        for order in ["ASC", "DESC"] {
             session.query_drop(format!("SELECT c FROM w.s ORDER BY id {order}")).unwrap();
         }
     }
@@ -173,6 +185,7 @@ fn scans_in_order(session: &mut Conn, rounds: u32) {
 
 /// Each session has rows of its own and some that all of them read. They wait for each other, or one
 /// would come back to a page just about a second after another had read it, which nobody can foretell.
+/// For the same reason they do not ask for the same page at the same moment.
 fn four_sessions(server: &Server, rounds: u32) {
     let together = Barrier::new(4);
     thread::scope(|scope| {
@@ -180,11 +193,11 @@ fn four_sessions(server: &Server, rounds: u32) {
             let (mut session, together) = (server.connect().unwrap(), &together);
             scope.spawn(move || {
                 for round in 0..rounds {
-                    hot(&mut session, 150);
+                    hot_from(&mut session, 150, 37 * number);
                     points(&mut session, 8 * round + number, 200);
                     together.wait();
                     thread::sleep(PATIENCE);
-                    hot(&mut session, 150);
+                    hot_from(&mut session, 150, 37 * number);
                     together.wait();
                     points(&mut session, 8 * round + 4 + number, 600);
                 }
