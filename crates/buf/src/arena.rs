@@ -40,6 +40,7 @@ impl Reservation {
         Ok(Reservation { base, len_bytes })
     }
 
+    #[inline]
     pub(crate) fn base(&self) -> NonNull<u8> {
         self.base
     }
@@ -48,6 +49,7 @@ impl Reservation {
         self.len_bytes
     }
 
+    #[cfg(not(any(feature = "loom", feature = "shuttle")))]
     /// Makes all of it usable; the kernel gives memory at its first touch, in huge pages where it has them.
     pub(crate) fn open_all(&self) -> io::Result<()> {
         self.open(0, self.len_bytes)?;
@@ -147,6 +149,7 @@ impl Arena {
         self.memory.release(self.offset(from), self.offset(to))
     }
 
+    #[inline]
     fn offset(&self, frame: u32) -> usize {
         (frame as usize) << self.page_size.log2()
     }
@@ -154,6 +157,7 @@ impl Arena {
     /// The bytes of frame `frame`.
     ///
     /// Whoever makes a reference of it must hold the frame's latch: S or SX to read, X to write (rule 3).
+    #[inline]
     pub(crate) fn frame(&self, frame: u32) -> NonNull<[u8]> {
         debug_assert!(self.offset(frame) + self.page_size.bytes() <= self.memory.len_bytes());
         // SAFETY: frame numbers are below `frames_max` (they come from the free lists and the page table, which only ever

@@ -41,23 +41,35 @@ type Row = CachePadded<[AtomicU64; COUNTERS]>;
 
 /// The counters of one instance.
 pub(crate) struct Counters {
-    rows: Box<[Row]>,
+    rows: Box<[Row; ROWS]>,
 }
 
 impl Counters {
     pub(crate) fn new() -> Counters {
-        Counters { rows: (0..ROWS).map(|_| Row::default()).collect() }
+        Counters { rows: Box::new(std::array::from_fn(|_| Row::default())) }
     }
 
     #[inline]
     pub(crate) fn add(&self, counter: Counter, amount: u64) {
-        let row = thread_row();
-        let cell = &self.rows[row][counter as usize];
-        if row == SHARED_ROW {
-            cell.fetch_add(amount, Ordering::Relaxed);
-        } else {
+        let row = ROW.with(Cell::get);
+        if row < SHARED_ROW {
             // No other thread writes this row.
+            let cell = &self.rows[row][counter as usize];
             cell.store(cell.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+        } else {
+            self.add_without_row(row, counter, amount);
+        }
+    }
+
+    /// Counts for a thread that has no row to itself: not yet, or because there are too many threads.
+    #[cold]
+    fn add_without_row(&self, row: usize, counter: Counter, amount: u64) {
+        if row == NO_ROW {
+            let own = OWN_ROW.try_with(|own| own.0).unwrap_or(SHARED_ROW);
+            ROW.with(|cell| cell.set(own));
+            self.add(counter, amount);
+        } else {
+            self.rows[SHARED_ROW][counter as usize].fetch_add(amount, Ordering::Relaxed);
         }
     }
 
@@ -107,19 +119,6 @@ thread_local! {
     /// The row this thread counts in; a plain cell, since a value with a destructor costs a check at every use.
     static ROW: Cell<usize> = const { Cell::new(NO_ROW) };
     static OWN_ROW: OwnRow = OwnRow::take();
-}
-
-#[inline]
-fn thread_row() -> usize {
-    let row = ROW.with(Cell::get);
-    if row == NO_ROW { first_use() } else { row }
-}
-
-#[cold]
-fn first_use() -> usize {
-    let row = OWN_ROW.try_with(|own| own.0).unwrap_or(SHARED_ROW);
-    ROW.with(|cell| cell.set(row));
-    row
 }
 
 #[cfg(test)]

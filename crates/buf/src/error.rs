@@ -85,6 +85,19 @@ pub enum PoolError {
         /// Why, and what state it left.
         why: String,
     },
+    /// A dump would have replaced a fuller one: the pool is only half warm. The old file is as it was.
+    #[error(
+        "{path} lists {kept_pages} pages that can be loaded and this dump would list {pages}, from a pool that has \
+         neither been full nor loaded them all; the file was kept: load it first, or say that it may be replaced"
+    )]
+    FullerDump {
+        /// The file.
+        path: String,
+        /// Its pages that exist, each counted once.
+        kept_pages: u64,
+        /// Pages the new dump would have had.
+        pages: u64,
+    },
     /// A dump file could not be written or read.
     #[error("{path}: {what}")]
     File {

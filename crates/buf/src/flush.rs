@@ -136,7 +136,8 @@ impl Inner {
         (chosen, others)
     }
 
-    /// Writes chosen pages; their completions go to `batch`. Returns when all are handed to the store.
+    /// Writes chosen pages; their completions go to `batch`. Returns when all are handed to the store, or left dirty
+    /// because their latch is taken: all of those with [`Busy::Skip`], all but one with [`Busy::Wait`].
     ///
     /// # Errors
     ///
@@ -149,55 +150,75 @@ impl Inner {
         then_evict: bool,
     ) -> Result<(), PoolError> {
         let mut ready: Vec<(u32, u32)> = Vec::with_capacity(chosen.len());
-        for (number, &frame) in chosen.iter().enumerate() {
-            let copied = self.copy_chosen(batch, &mut ready, frame, busy, then_evict);
-            if let Err(error) = copied {
-                chosen[number..].iter().for_each(|&frame| self.unchoose(frame));
-                return Err(error);
+        let mut awaited = None;
+        let mut result = Ok(());
+        for &frame in chosen {
+            if result.is_ok() && self.try_latch_for_copy(frame) {
+                result = self.copy_latched(batch, &mut ready, frame, then_evict);
+                continue;
+            }
+            if result.is_ok() && busy == Busy::Wait && awaited.is_none() {
+                // While it is chosen it cannot be evicted: the pin holds whatever the word says.
+                self.rooms.add_pin(self.frame(frame));
+                awaited = Some(frame);
+            }
+            self.unchoose(frame);
+        }
+        result = result.and_then(|()| self.hand_over(batch, &mut ready));
+        match awaited {
+            None => result,
+            Some(frame) if result.is_ok() => self.write_pinned(batch, frame),
+            Some(frame) => {
+                self.release(frame, PIN);
+                result
             }
         }
+    }
+
+    /// Waits for the latch of a pinned page and writes it, if it is dirty then. While it waits, no page is chosen and no
+    /// staging place taken: the latch's holder may need a frame, and so one of those written and evicted.
+    fn write_pinned(&self, batch: &Arc<Batch>, frame: u32) -> Result<(), PoolError> {
+        if self.rooms.latch(self.frame(frame), Want::Shared) != Latched::Yes {
+            self.release(frame, PIN);
+            return Ok(());
+        }
+        if !self.choose_for_write(frame, false) {
+            self.release(frame, PIN + SHARED);
+            return Ok(());
+        }
+        let mut ready = Vec::new();
+        self.copy_latched(batch, &mut ready, frame, false)?;
         self.hand_over(batch, &mut ready)
     }
 
-    /// Copies one chosen page to a staging place and adds it to `ready`, or leaves it for another pass.
-    fn copy_chosen(
-        &self,
-        batch: &Arc<Batch>,
-        ready: &mut Vec<(u32, u32)>,
-        frame: u32,
-        busy: Busy,
-        then_evict: bool,
-    ) -> Result<(), PoolError> {
-        if !self.latch_for_copy(frame, Busy::Skip) {
-            if busy == Busy::Wait {
-                // Nobody may wait for a latch with copies in hand: its holder may be waiting for the places they take.
-                self.hand_over(batch, ready)?;
-            }
-            if busy == Busy::Skip || !self.latch_for_copy(frame, Busy::Wait) {
-                self.unchoose(frame);
-                return Ok(());
-            }
-        }
-        let taken = self.take_place(batch, ready, frame, then_evict);
-        let place = taken.inspect_err(|_| self.release(frame, PIN + SHARED))?;
-        self.copy_out(frame, place);
-        ready.push((frame, place));
-        Ok(())
-    }
-
-    /// Pins and S-latches a chosen page.
-    fn latch_for_copy(&self, frame: u32, busy: Busy) -> bool {
+    /// Pins and S-latches a chosen page, if nobody has it X-latched.
+    fn try_latch_for_copy(&self, frame: u32) -> bool {
         let descriptor = self.frame(frame);
         // A chosen page is dirty, so it cannot be evicted: the pin holds whatever the word says.
         self.rooms.add_pin(descriptor);
-        let latched = match busy {
-            Busy::Skip => self.rooms.try_latch(descriptor, Want::Shared),
-            Busy::Wait => self.rooms.latch(descriptor, Want::Shared) == Latched::Yes,
-        };
+        let latched = self.rooms.try_latch(descriptor, Want::Shared);
         if !latched {
             self.release(frame, PIN);
         }
         latched
+    }
+
+    /// Copies a chosen page, pinned and S-latched, to a staging place, adds it to `ready` and lets go of it. After an
+    /// error it is no longer chosen.
+    fn copy_latched(
+        &self,
+        batch: &Arc<Batch>,
+        ready: &mut Vec<(u32, u32)>,
+        frame: u32,
+        then_evict: bool,
+    ) -> Result<(), PoolError> {
+        let place = self.take_place(batch, ready, frame, then_evict).inspect_err(|_| {
+            self.release(frame, PIN + SHARED);
+            self.unchoose(frame);
+        })?;
+        self.copy_out(frame, place);
+        ready.push((frame, place));
+        Ok(())
     }
 
     /// Takes a staging place. When there is none, first hands over what is ready, since only that can free any.
@@ -227,7 +248,7 @@ impl Inner {
         descriptor.redirtied_lsn.store(0, Ordering::Release);
         let page = descriptor.page();
         // SAFETY: we hold the frame's S latch: nobody writes its bytes.
-        let bytes = unsafe { self.bytes(frame).as_ref() };
+        let bytes = unsafe { self.bytes_to_read(frame).as_ref() };
         // SAFETY: we have taken the place and have not lent it to the store yet.
         let copy = unsafe { self.staging.bytes(place).as_mut() };
         copy.copy_from_slice(bytes);
@@ -334,6 +355,7 @@ impl Inner {
         let descriptor = self.frame(frame);
         instance.counters.count(Counter::WriteRequests);
         let mut list = instance.flush.lock();
+        list.note_change(start);
         let newest = descriptor.newest_lsn.load(Ordering::Relaxed).max(end.0);
         descriptor.newest_lsn.store(newest, Ordering::Release);
         let word = descriptor.word();
@@ -354,6 +376,9 @@ impl Inner {
 
     /// Syncs every tablespace that was written since it was last synced.
     pub(crate) fn sync_written(&self) -> Result<(), PoolError> {
+        // Whoever finds nothing left to sync must still wait for those who are at it: until their syncs have returned,
+        // what was written is not durable.
+        let _turn = self.syncing.lock();
         let spaces = std::mem::take(&mut *self.unsynced.lock());
         for space in spaces {
             if let Err(error) = self.store.sync(space) {
@@ -365,6 +390,9 @@ impl Inner {
 
     /// Writes every change made before this call by a record that starts at or before `limit`, and waits for it.
     pub(crate) fn flush_to(self: &Arc<Inner>, limit: Lsn) -> Result<u64, PoolError> {
+        // No further than what has been changed by now, or a busy pool would keep us here for ever.
+        let latest = self.instances.iter().map(|instance| instance.flush.lock().latest_change());
+        let limit = latest.max().unwrap_or_default().min(limit);
         let mut written = 0;
         loop {
             let batch = Batch::new(self);

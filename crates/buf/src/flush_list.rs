@@ -14,6 +14,7 @@ pub(crate) struct FlushList {
     head: Option<u32>,
     tail: Option<u32>,
     len: u64,
+    latest_change: Lsn,
 }
 
 fn load(link: &AtomicU32) -> Option<u32> {
@@ -31,6 +32,16 @@ fn oldest_of(frames: &[Frame], frame: u32) -> Lsn {
 impl FlushList {
     pub(crate) fn len_pages(&self) -> u64 {
         self.len
+    }
+
+    /// Notes that a page is changed by a log record that starts at `start`.
+    pub(crate) fn note_change(&mut self, start: Lsn) {
+        self.latest_change = self.latest_change.max(start);
+    }
+
+    /// Largest start of a log record that has changed a page of the instance, written or not.
+    pub(crate) fn latest_change(&self) -> Lsn {
+        self.latest_change
     }
 
     /// LSN of the oldest unwritten change.

@@ -10,6 +10,7 @@ use innopool_policy::{PageId, Time};
 
 use crate::counters::Counter;
 use crate::error::PoolError;
+use crate::frame::Frame;
 use crate::frame::latch::{Latched, Want};
 use crate::frame::word::{EXCLUSIVE, PIN, PIN_LIMIT, Phase, QUEUED, SHARED, UPDATE, Word};
 use crate::inner::Inner;
@@ -33,6 +34,7 @@ pub enum Hint {
 }
 
 impl Hint {
+    #[inline]
     fn counts_as_access(self) -> bool {
         matches!(self, Hint::Normal | Hint::Scan)
     }
@@ -55,7 +57,7 @@ impl Inner {
             Ok(()) if descriptor.holds(page) => {
                 let instance = self.instance_of_frame(frame);
                 instance.counters.count(Counter::Gets);
-                let first_access = self.accessed(instance, frame, hint);
+                let first_access = self.accessed(instance, descriptor, frame, hint);
                 Some(Got { frame, first_access })
             }
             Ok(()) => {
@@ -64,9 +66,7 @@ impl Inner {
                 None
             }
             Err(after) => {
-                if after.phase() == Phase::Failed {
-                    self.recycle(frame, after);
-                }
+                self.recycle_if_failed(frame, after);
                 None
             }
         }
@@ -105,7 +105,7 @@ impl Inner {
         if !self.pin_if_held(page, frame)? {
             return Ok(None);
         }
-        let first_access = self.accessed(self.instance_of_frame(frame), frame, hint);
+        let first_access = self.accessed(self.instance_of_frame(frame), descriptor, frame, hint);
         match self.rooms.latch(descriptor, want) {
             Latched::Yes => Ok(Some(Got { frame, first_access })),
             Latched::ReadFailed => Err(self.take_failure(page, frame)),
@@ -123,9 +123,7 @@ impl Inner {
             }
             Err(after) if after.has(PIN_LIMIT) => Err(PoolError::TooManyPins(page)),
             Err(after) => {
-                if after.phase() == Phase::Failed {
-                    self.recycle(frame, after);
-                }
+                self.recycle_if_failed(frame, after);
                 Ok(false)
             }
         }
@@ -144,21 +142,20 @@ impl Inner {
 
     /// Does what an access does to a pinned page: stamps the first, and promotes. Returns whether it was the first.
     #[inline]
-    fn accessed(&self, instance: &Instance, frame: u32, hint: Hint) -> bool {
+    fn accessed(&self, instance: &Instance, descriptor: &Frame, frame: u32, hint: Hint) -> bool {
         if !hint.counts_as_access() {
             return false;
         }
-        let descriptor = self.frame(frame);
         let first = !descriptor.was_accessed() && descriptor.stamp_access(self.clock().now());
-        if hint == Hint::Normal {
-            self.promote_if_due(instance, frame);
+        if hint == Hint::Normal && !descriptor.is_settled(instance.settled_from()) {
+            self.promote_if_due(instance, descriptor, frame);
         }
         first
     }
 
-    #[inline]
-    fn promote_if_due(&self, instance: &Instance, frame: u32) {
-        let recency = self.frame(frame).recency();
+    /// Judges an access to a page that has been accessed, and does what the verdict says.
+    fn promote_if_due(&self, instance: &Instance, descriptor: &Frame, frame: u32) {
+        let recency = descriptor.recency();
         // Only an old page is judged by the time, and asking for it costs as much as all the rest.
         let now = if recency.is_old { self.clock().now() } else { Time::from_micros(0) };
         match judge(&self.list_rules(), recency, instance.clock(), now) {
@@ -221,7 +218,7 @@ impl Inner {
             Hint::Warm => Counter::LoadReads,
         });
         // SAFETY: we hold the frame's X latch, so this is the only reference to its bytes.
-        let bytes = unsafe { self.bytes(frame).as_mut() };
+        let bytes = unsafe { self.bytes_to_write(frame).as_mut() };
         let result = self.store.read(page, bytes);
         let mut first_access = false;
         if result.is_ok() {
@@ -229,7 +226,7 @@ impl Inner {
             if hint == Hint::Normal {
                 self.random_read_ahead(page);
             }
-            first_access = self.accessed(instance, frame, hint);
+            first_access = self.accessed(instance, self.frame(frame), frame, hint);
         }
         let kept = match want {
             Want::Shared => SHARED,
@@ -258,12 +255,21 @@ impl Inner {
 
     /// The part of [`Inner::begin_load`] that a creation shares.
     pub(crate) fn claim(&self, instance: &Instance, page: PageId, frame: u32) -> bool {
+        if self.claim_frame(page, frame) {
+            return true;
+        }
+        let mut lru = instance.lru.lock();
+        instance.give_free(&mut lru, self.frames(), frame);
+        instance.show(&lru);
+        false
+    }
+
+    /// Gives `frame`, free and in our hands, to `page`: in the page table, pinned and X-latched by us. `false`: the page has
+    /// got another frame meanwhile, and this one is still ours.
+    pub(crate) fn claim_frame(&self, page: PageId, frame: u32) -> bool {
         let descriptor = self.frame(frame);
         descriptor.assign(page);
         if self.pages.claim(page, frame).is_err() {
-            let mut lru = instance.lru.lock();
-            instance.give_free(&mut lru, self.frames(), frame);
-            instance.show(&lru);
             return false;
         }
         // From the claim until this addition, who finds the frame sees it free and looks again.
@@ -287,7 +293,7 @@ impl Inner {
             Ok(()) => {
                 instance.counters.count(Counter::PagesRead);
                 // SAFETY: the frame is still X-latched by the load, which has ended; only we look at it.
-                let bytes = unsafe { self.bytes(frame).as_ref() };
+                let bytes = unsafe { self.bytes_to_read(frame).as_ref() };
                 self.format.verify(page, bytes).map_err(|what| PoolError::Damaged { page, what })
             }
             Err(error) => Err(PoolError::Store(error)),

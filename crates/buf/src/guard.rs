@@ -51,6 +51,7 @@ pub struct ExclusiveGuard<'pool> {
 macro_rules! guard {
     ($guard:ident, $bits:expr) => {
         impl<'pool> $guard<'pool> {
+            #[inline]
             pub(crate) fn new(pool: &'pool Inner, frame: u32) -> $guard<'pool> {
                 $guard { pool, frame }
             }
@@ -62,8 +63,10 @@ macro_rules! guard {
         }
 
         impl Drop for $guard<'_> {
+            #[inline]
             fn drop(&mut self) {
-                self.pool.release(self.frame, $bits);
+                // A guard's page has been read, so this is not the end of a failed read, which `Inner::release` would see to.
+                self.pool.rooms.release(self.pool.frame(self.frame), $bits);
             }
         }
 
@@ -94,10 +97,11 @@ macro_rules! readable {
         impl Deref for $guard<'_> {
             type Target = [u8];
 
+            #[inline]
             fn deref(&self) -> &[u8] {
                 // SAFETY: this guard holds a latch under which nobody else writes the bytes, and its pin keeps the
                 // page in the frame, for as long as the guard is borrowed.
-                unsafe { self.pool.bytes(self.frame).as_ref() }
+                unsafe { self.pool.bytes_to_read(self.frame).as_ref() }
             }
         }
     };
@@ -110,7 +114,7 @@ readable!(ExclusiveGuard);
 impl DerefMut for ExclusiveGuard<'_> {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: this guard holds X: no other reference to the bytes exists, and the borrow of the guard is unique.
-        unsafe { self.pool.bytes(self.frame).as_mut() }
+        unsafe { self.pool.bytes_to_write(self.frame).as_mut() }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::adaptive::Adaptive;
 use crate::arena::Arena;
 use crate::clock::Clock;
 use crate::counters::Counter;
+use crate::dump::Warmth;
 use crate::error::PoolError;
 use crate::format::PageFormat;
 use crate::frame::Frame;
@@ -24,7 +25,9 @@ use crate::log::Log;
 use crate::options::PoolOptions;
 use crate::staging::Staging;
 use crate::store::PageStore;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
+use crate::sync::{
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, Touched,
+};
 use crate::translation::PageTable;
 
 pub(crate) struct Inner {
@@ -32,6 +35,7 @@ pub(crate) struct Inner {
     /// When the pool was made: what the counters count from.
     pub(crate) made_at: Time,
     pub(crate) arena: Arena,
+    pub(crate) touched: Touched,
     pub(crate) table: FrameTable,
     pub(crate) pages: PageTable,
     pub(crate) rooms: WaitRooms,
@@ -49,11 +53,15 @@ pub(crate) struct Inner {
     pub(crate) old_blocks_time_ms: AtomicU64,
     /// Tablespaces with writes that were not synced.
     pub(crate) unsynced: Mutex<BTreeSet<u32>>,
+    /// Held while they are synced.
+    pub(crate) syncing: Mutex<()>,
     /// Reads and writes that the store has and has not completed.
     pub(crate) in_flight: AtomicUsize,
     pub(crate) poison: OnceLock<Arc<str>>,
     pub(crate) adaptive: Mutex<Adaptive>,
     pub(crate) cleaner: Signal,
+    /// Dumps and loads: which run, and what has been loaded.
+    pub(crate) warmth: Warmth,
     /// Held by the one resize that may run.
     pub(crate) resizing: Mutex<()>,
     pub(crate) stopping: AtomicBool,
@@ -126,11 +134,21 @@ impl Inner {
         }
     }
 
-    /// The bytes of a frame; see [`Arena::frame`] for who may use them.
-    pub(crate) fn bytes(&self, frame: u32) -> NonNull<[u8]> {
+    /// The bytes of a frame, for a holder of any of its latches (rule 3).
+    #[inline]
+    pub(crate) fn bytes_to_read(&self, frame: u32) -> NonNull<[u8]> {
+        self.touched.read(frame);
         self.arena.frame(frame)
     }
 
+    /// The bytes of a frame, for the holder of its X latch (rule 3), or of a free frame taken off its list.
+    #[inline]
+    pub(crate) fn bytes_to_write(&self, frame: u32) -> NonNull<[u8]> {
+        self.touched.written(frame);
+        self.arena.frame(frame)
+    }
+
+    #[inline]
     pub(crate) fn clock(&self) -> &Clock {
         &self.options.clock
     }
@@ -139,6 +157,12 @@ impl Inner {
     #[inline]
     pub(crate) fn release(&self, frame: u32, bits: u64) {
         let after = self.rooms.release(self.frame(frame), bits);
+        self.recycle_if_failed(frame, after);
+    }
+
+    /// Sees to a frame whose word is `after`, now that a pin was given up.
+    #[inline]
+    pub(crate) fn recycle_if_failed(&self, frame: u32, after: Word) {
         if after.phase() == Phase::Failed {
             self.recycle(frame, after);
         }
@@ -146,26 +170,34 @@ impl Inner {
 
     /// Frees the frame of a failed read once the last waiter has let go of it.
     #[cold]
-    pub(crate) fn recycle(&self, frame: u32, seen: Word) {
+    pub(crate) fn recycle(&self, frame: u32, mut seen: Word) {
+        let instance = self.instance_of_frame(frame);
+        let state = &self.frame(frame).state;
+        // Under the lock of the errors, so that no later failure of the same frame loses its own.
+        let mut failed = instance.failed.lock();
+        while seen.is_abandoned() {
+            let freed = state.compare_exchange_weak(
+                seen.0,
+                Phase::Free.bits(),
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
+            match freed {
+                Ok(_) => break,
+                // A mark has changed, by a thread without a pin, and we are still the last: or somebody has pinned it
+                // meanwhile, who will be here in turn.
+                Err(now) => seen = Word(now),
+            }
+        }
         if !seen.is_abandoned() {
             return;
         }
-        let instance = self.instance_of_frame(frame);
-        // Under the lock of the errors, so that no later failure of the same frame loses its own.
-        let mut failed = instance.failed.lock();
-        let state = &self.frame(frame).state;
-        let freed = state
-            .compare_exchange(seen.0, Phase::Free.bits(), Ordering::AcqRel, Ordering::Relaxed)
-            .is_ok();
-        if freed {
-            failed.remove(&frame);
-            drop(failed);
-            let mut lru = instance.lru.lock();
-            instance.give_free(&mut lru, self.frames(), frame);
-            instance.show(&lru);
-            instance.freed.notify_all();
-        }
-        // Otherwise somebody has pinned it meanwhile, who will be here in turn.
+        failed.remove(&frame);
+        drop(failed);
+        let mut lru = instance.lru.lock();
+        instance.give_free(&mut lru, self.frames(), frame);
+        instance.show(&lru);
+        instance.freed.notify_all();
     }
 
     /// Evicts the page in `frame` if it is replaceable; its frame is on the free list then. Under the LRU lock.

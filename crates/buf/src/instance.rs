@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use crossbeam_queue::ArrayQueue;
 use innopool_policy::blocks::BlockNo;
 use innopool_policy::list::{Enter, LruList};
-use innopool_policy::promotion::PoolClock;
+use innopool_policy::promotion::{PoolClock, SettledFrom};
 use innopool_policy::rules::ListRules;
 
 use crate::counters::{Counter, Counters};
@@ -27,7 +27,10 @@ use crate::io_history::IoHistory;
 use crate::sync::{AtomicU64, Condvar, Mutex, Ordering};
 
 /// Notes of pages to be made young that an instance keeps at most.
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
 const PROMOTIONS_MAX: usize = 256;
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+const PROMOTIONS_MAX: usize = 1;
 
 pub(crate) struct Instance {
     /// The list and the free frames.
@@ -54,6 +57,8 @@ pub(crate) struct Instance {
 #[derive(Debug)]
 struct Shown {
     freed_page_clock: AtomicU64,
+    /// The bits of a [`SettledFrom`].
+    settled_from: AtomicU64,
     size_pages: AtomicU64,
     free_pages: AtomicU64,
     lru_pages: AtomicU64,
@@ -77,6 +82,7 @@ pub(crate) struct Lru {
 
 impl Instance {
     pub(crate) fn new(rules: ListRules) -> Instance {
+        let clock = PoolClock { freed_page_clock: 0, size_pages: 0 };
         Instance {
             lru: Mutex::new(Lru {
                 list: LruList::new(rules),
@@ -97,6 +103,7 @@ impl Instance {
             io_history: Mutex::new(IoHistory::new()),
             shown: Shown {
                 freed_page_clock: AtomicU64::new(0),
+                settled_from: AtomicU64::new(SettledFrom::new(&rules, clock).to_bits()),
                 size_pages: AtomicU64::new(0),
                 free_pages: AtomicU64::new(0),
                 lru_pages: AtomicU64::new(0),
@@ -112,6 +119,12 @@ impl Instance {
             freed_page_clock: self.shown.freed_page_clock.load(Ordering::Relaxed),
             size_pages: self.shown.size_pages.load(Ordering::Relaxed),
         }
+    }
+
+    /// Which pages an access surely leaves where they are.
+    #[inline]
+    pub(crate) fn settled_from(&self) -> SettledFrom {
+        SettledFrom::from_bits(self.shown.settled_from.load(Ordering::Relaxed))
     }
 
     /// Writes under way of the kind that evicts its page afterwards, or of the other.
@@ -144,8 +157,12 @@ impl Instance {
     /// Shows what the lock covers to readers without it. Called before the lock is given up by whoever changed it.
     pub(crate) fn show(&self, lru: &Lru) {
         let shown = &self.shown;
-        shown.freed_page_clock.store(lru.list.freed_page_clock(), Ordering::Relaxed);
-        shown.size_pages.store(lru.size_pages, Ordering::Relaxed);
+        let clock =
+            PoolClock { freed_page_clock: lru.list.freed_page_clock(), size_pages: lru.size_pages };
+        let settled_from = SettledFrom::new(lru.list.rules(), clock);
+        shown.freed_page_clock.store(clock.freed_page_clock, Ordering::Relaxed);
+        shown.size_pages.store(clock.size_pages, Ordering::Relaxed);
+        shown.settled_from.store(settled_from.to_bits(), Ordering::Relaxed);
         shown.free_pages.store(lru.free.len() as u64, Ordering::Relaxed);
         shown.lru_pages.store(lru.list.len_pages(), Ordering::Relaxed);
         shown.old_pages.store(lru.list.old_len_pages(), Ordering::Relaxed);

@@ -93,6 +93,7 @@ mod arena;
 mod cleaner;
 mod clock;
 mod counters;
+pub mod dump;
 mod error;
 mod flush;
 mod flush_list;
@@ -106,6 +107,8 @@ mod inner;
 mod instance;
 mod io_history;
 mod log;
+#[cfg(all(test, feature = "loom"))]
+mod loom_models;
 mod options;
 mod page_size;
 mod pool;

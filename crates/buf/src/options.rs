@@ -109,7 +109,11 @@ impl Default for PoolOptions {
 
 const INSTANCES_MAX: usize = 64;
 /// Below this an instance could not even hold what one operation of a B-tree pins.
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
 const INSTANCE_PAGES_MIN: u64 = 16;
+/// A model checker finds more in a pool of two frames.
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+const INSTANCE_PAGES_MIN: u64 = 2;
 /// Frame numbers are 32 bits, and 0 means "none" in a link.
 const FRAMES_MAX: u64 = u32::MAX as u64 - 1;
 const SIZE_MAX_FACTOR: u64 = 8;

@@ -30,6 +30,7 @@ impl PageSize {
     }
 
     /// Bytes in a page.
+    #[inline]
     pub const fn bytes(self) -> usize {
         1 << self.shift
     }
@@ -40,6 +41,7 @@ impl PageSize {
     }
 
     /// Base-2 logarithm of the bytes in a page, for shifts in place of divisions.
+    #[inline]
     pub const fn log2(self) -> u32 {
         self.shift as u32
     }

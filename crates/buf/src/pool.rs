@@ -12,11 +12,14 @@ use innopool_policy::{Lsn, PageId};
 use crate::adaptive::Adaptive;
 use crate::arena::Arena;
 use crate::counters::Counter;
+use crate::dump::Warmth;
 use crate::error::PoolError;
 use crate::format::PageFormat;
 use crate::frame::latch::{Latched, WaitRooms, Want};
 use crate::frame::table::FrameTable;
-use crate::frame::word::{DIRTY, EXCLUSIVE, PIN, Phase, QUEUED, WAITERS, WRITER_WAITING, WRITING};
+use crate::frame::word::{
+    DIRTY, EXCLUSIVE, PIN, Phase, QUEUED, WAITERS, WRITER_WAITING, WRITING, Word,
+};
 use crate::get::{Got, Hint};
 use crate::guard::{ExclusiveGuard, Pinned, SharedGuard, UpdateGuard};
 use crate::inner::{Inner, Signal};
@@ -26,7 +29,8 @@ use crate::options::{Background, PoolOptions};
 use crate::prefetch::Prefetched;
 use crate::staging::Staging;
 use crate::store::PageStore;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering, spin, thread};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
+use crate::sync::{Touched, sleep, spin, thread};
 use crate::translation::PageTable;
 
 /// A buffer pool over a page store and a log.
@@ -79,14 +83,26 @@ impl Pool {
     /// The store's, if the page must be read and cannot be; [`PoolError::Damaged`]; [`PoolError::Exhausted`].
     #[inline]
     pub fn get_shared(&self, page: PageId, hint: Hint) -> Result<SharedGuard<'_>, PoolError> {
-        let got = match self.inner.get_shared_hit(page, hint) {
+        match self.inner.get_shared_hit(page, hint) {
+            Some(got) if !got.first_access => Ok(SharedGuard::new(&self.inner, got.frame)),
+            other => self.get_shared_slowly(page, hint, other),
+        }
+    }
+
+    /// The rest of [`Pool::get_shared`]: after a miss, and after a hit that is the page's first access.
+    #[cold]
+    fn get_shared_slowly(
+        &self,
+        page: PageId,
+        hint: Hint,
+        got: Option<Got>,
+    ) -> Result<SharedGuard<'_>, PoolError> {
+        let got = match got {
             Some(got) => got,
             None => self.inner.get(page, Want::Shared, hint)?,
         };
         let guard = SharedGuard::new(&self.inner, got.frame);
-        if got.first_access {
-            self.after_first_access(page, got, &guard);
-        }
+        self.after_first_access(page, got, &guard);
         Ok(guard)
     }
 
@@ -184,7 +200,7 @@ impl Pool {
         inner.frame(frame).stamp_access(inner.clock().now());
         instance.counters.count(Counter::PagesCreated);
         // SAFETY: the claim has X-latched the frame for us.
-        unsafe { inner.bytes(frame).as_mut() }.fill(0);
+        unsafe { inner.bytes_to_write(frame).as_mut() }.fill(0);
         inner.rooms.end_load(inner.frame(frame), Phase::Resident, 0);
         ExclusiveGuard::new(inner, frame)
     }
@@ -208,7 +224,7 @@ impl Pool {
                 if self.inner.discard_pinned(page, frame) {
                     return Ok(());
                 }
-                thread::sleep(Duration::from_millis(1));
+                sleep(Duration::from_millis(1));
             }
         }
         Err(PoolError::Busy("a holder of the page to be discarded"))
@@ -327,6 +343,7 @@ impl Inner {
         let inner = Inner {
             made_at: options.clock.now(),
             arena,
+            touched: Touched::new(frames_max),
             table,
             staging,
             pages: PageTable::new(options.translation),
@@ -340,10 +357,12 @@ impl Inner {
             old_ratio: AtomicU64::new(options.list.old_ratio),
             old_blocks_time_ms: AtomicU64::new(millis),
             unsynced: Mutex::new(BTreeSet::new()),
+            syncing: Mutex::new(()),
             in_flight: AtomicUsize::new(0),
             poison: OnceLock::new(),
             adaptive: Mutex::new(adaptive),
             cleaner: Signal::new(),
+            warmth: Warmth::new(),
             resizing: Mutex::new(()),
             stopping: AtomicBool::new(false),
             options,
@@ -388,18 +407,10 @@ impl Inner {
             return true;
         }
         let instance = self.instance_of_frame(frame);
-        let mut flush = instance.flush.lock();
-        let word = descriptor.word();
-        if word.has(WRITING) {
-            drop(flush);
+        if !self.forget_changes(instance, frame) {
             self.release(frame, PIN + EXCLUSIVE);
             return false;
         }
-        if word.has(DIRTY) {
-            flush.remove(self.frames(), frame);
-            descriptor.state.fetch_and(!DIRTY, Ordering::AcqRel);
-        }
-        drop(flush);
         let mut lru = instance.lru.lock();
         let seen = descriptor.word();
         let ignored = QUEUED | WAITERS | WRITER_WAITING;
@@ -420,5 +431,24 @@ impl Inner {
             self.release(frame, PIN + EXCLUSIVE);
         }
         freed
+    }
+
+    /// Takes a page off the flush list. `false`: it is being written.
+    fn forget_changes(&self, instance: &Instance, frame: u32) -> bool {
+        let state = &self.frame(frame).state;
+        let mut flush = instance.flush.lock();
+        let mut word = self.frame(frame).word();
+        // In one step with the look at WRITING: a page may be chosen for its neighbour's sake without the list's lock.
+        while word.has(DIRTY) && !word.has(WRITING) {
+            let clean = word.0 & !DIRTY;
+            match state.compare_exchange_weak(word.0, clean, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => {
+                    flush.remove(self.frames(), frame);
+                    return true;
+                }
+                Err(now) => word = Word(now),
+            }
+        }
+        !word.has(WRITING)
     }
 }

@@ -111,16 +111,18 @@ impl Inner {
             }
             instance.counters.count(counter);
             told.started += 1;
+            let bytes = self.bytes_to_write(frame);
             // SAFETY: begin_load has X-latched the frame, and only the completion gives the latch up.
-            operations.push(unsafe {
-                Operation::new(Kind::Read, page, self.bytes(frame), u64::from(frame), loads.clone())
-            });
+            let read =
+                unsafe { Operation::new(Kind::Read, page, bytes, u64::from(frame), loads.clone()) };
+            // At once: an operation that is dropped completes too.
+            self.in_flight.fetch_add(1, Ordering::AcqRel);
+            operations.push(read);
         }
         if told.no_frame > 0 {
             self.cleaner.ring();
         }
         if !operations.is_empty() {
-            self.in_flight.fetch_add(operations.len(), Ordering::AcqRel);
             self.store.start(&mut operations);
         }
         told

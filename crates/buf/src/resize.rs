@@ -24,7 +24,7 @@ use crate::headroom::headroom;
 use crate::inner::Inner;
 use crate::instance::Instance;
 use crate::pool::Pool;
-use crate::sync::{Ordering, thread};
+use crate::sync::{Ordering, sleep};
 
 /// Memory that is taken at a time.
 const EXTENT_BYTES: usize = 8 << 20;
@@ -195,7 +195,7 @@ impl Inner {
                 self.cancel_withdrawal();
                 return Err(stopped(&why));
             }
-            thread::sleep(pause);
+            sleep(pause);
             pause = (pause * 2).min(PAUSE_MOST);
         }
         self.end_withdrawal(to);
@@ -236,7 +236,7 @@ impl Inner {
         }
     }
 
-    fn withdraw_one(&self, instance: &Instance, frame: u32) {
+    pub(crate) fn withdraw_one(&self, instance: &Instance, frame: u32) {
         let mut lru = instance.lru.lock();
         let to = lru.free.pop();
         instance.show(&lru);
@@ -266,9 +266,9 @@ impl Inner {
             return false;
         }
         // SAFETY: both frames are in our hands alone, as just said; they are different, so the slices do not overlap.
-        let source = unsafe { self.bytes(from).as_ref() };
+        let source = unsafe { self.bytes_to_read(from).as_ref() };
         // SAFETY: as above.
-        unsafe { self.bytes(to).as_mut() }.copy_from_slice(source);
+        unsafe { self.bytes_to_write(to).as_mut() }.copy_from_slice(source);
         new.inherit(old);
         if dirty != 0 {
             instance.flush.lock().replace(self.frames(), from, to);

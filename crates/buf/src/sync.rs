@@ -16,6 +16,7 @@ mod imp {
     use std::time::Duration;
 
     pub(crate) use parking_lot::{Mutex, MutexGuard, RwLock};
+    pub(crate) use std::thread::sleep;
 
     /// A condition variable whose waits hand the guard back.
     #[derive(Debug, Default)]
@@ -71,14 +72,19 @@ mod imp {
         AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     };
     pub(crate) use checker::thread;
+    use std::ops::{Deref, DerefMut};
     use std::sync::PoisonError;
     use std::time::Duration;
-
-    pub(crate) type MutexGuard<'a, T> = checker::sync::MutexGuard<'a, T>;
 
     /// The checker's mutex, with the shape of the production one.
     #[derive(Debug)]
     pub(crate) struct Mutex<T>(checker::sync::Mutex<T>);
+
+    /// A guard that knows its mutex, so that a wait with a limit can take it again.
+    pub(crate) struct MutexGuard<'a, T> {
+        mutex: &'a Mutex<T>,
+        guard: checker::sync::MutexGuard<'a, T>,
+    }
 
     impl<T> Mutex<T> {
         pub(crate) fn new(value: T) -> Mutex<T> {
@@ -86,11 +92,27 @@ mod imp {
         }
 
         pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+            let guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            MutexGuard { mutex: self, guard }
         }
 
         pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            self.0.try_lock().ok()
+            let guard = self.0.try_lock().ok()?;
+            Some(MutexGuard { mutex: self, guard })
+        }
+    }
+
+    impl<T> Deref for MutexGuard<'_, T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            &self.guard
+        }
+    }
+
+    impl<T> DerefMut for MutexGuard<'_, T> {
+        fn deref_mut(&mut self) -> &mut T {
+            &mut self.guard
         }
     }
 
@@ -112,7 +134,7 @@ mod imp {
         }
     }
 
-    /// The checker's condition variable. A wait with a limit is a wait that may end at any time.
+    /// The checker's condition variable.
     #[derive(Debug)]
     pub(crate) struct Condvar(checker::sync::Condvar);
 
@@ -122,15 +144,22 @@ mod imp {
         }
 
         pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-            self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+            let MutexGuard { mutex, guard } = guard;
+            let guard = self.0.wait(guard).unwrap_or_else(PoisonError::into_inner);
+            MutexGuard { mutex, guard }
         }
 
+        /// Time does not pass for a checker: the limit may be over at any moment, so whoever gets the lock next is who
+        /// the schedule says. The checkers' own waits with a limit never end by it.
         pub(crate) fn wait_for<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,
-            limit: Duration,
+            _limit: Duration,
         ) -> MutexGuard<'a, T> {
-            self.0.wait_timeout(guard, limit).unwrap_or_else(PoisonError::into_inner).0
+            let mutex = guard.mutex;
+            drop(guard);
+            thread::yield_now();
+            mutex.lock()
         }
 
         pub(crate) fn notify_all(&self) {
@@ -140,6 +169,62 @@ mod imp {
 
     pub(crate) fn spin(_round: &mut u32) {
         thread::yield_now();
+    }
+
+    pub(crate) fn sleep(_time: Duration) {
+        thread::yield_now();
+    }
+}
+
+/// Notes who touches the bytes of a frame, for `loom`: it then finds two accesses, one of them a write, that no
+/// latch orders. Nothing in production.
+#[cfg(not(feature = "loom"))]
+#[derive(Debug)]
+pub(crate) struct Touched;
+
+#[cfg(not(feature = "loom"))]
+impl Touched {
+    #[inline(always)]
+    pub(crate) fn new(_frames: u32) -> Touched {
+        Touched
+    }
+
+    #[inline(always)]
+    pub(crate) fn read(&self, _frame: u32) {}
+
+    #[inline(always)]
+    pub(crate) fn written(&self, _frame: u32) {}
+}
+
+#[cfg(feature = "loom")]
+pub(crate) use touched::Touched;
+
+#[cfg(feature = "loom")]
+mod touched {
+    #![allow(unsafe_code, reason = "a cell of the model checker is shared between its threads")]
+
+    use loom::cell::UnsafeCell;
+
+    #[derive(Debug)]
+    pub(crate) struct Touched(Box<[UnsafeCell<()>]>);
+
+    // SAFETY: the cells hold nothing; loom's bookkeeping runs on one thread of the system.
+    unsafe impl Send for Touched {}
+    // SAFETY: as above.
+    unsafe impl Sync for Touched {}
+
+    impl Touched {
+        pub(crate) fn new(frames: u32) -> Touched {
+            Touched((0..frames).map(|_| UnsafeCell::new(())).collect())
+        }
+
+        pub(crate) fn read(&self, frame: u32) {
+            self.0[frame as usize].with(|_| ());
+        }
+
+        pub(crate) fn written(&self, frame: u32) {
+            self.0[frame as usize].with_mut(|_| ());
+        }
     }
 }
 

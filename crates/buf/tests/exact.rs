@@ -2,6 +2,7 @@
 //! in the same order with the same marks, and the same things were counted. So what the replay predicts is what the pool does,
 //! and a comparison of the replay with a server is one of the pool.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![allow(clippy::unwrap_used, reason = "a test's helpers")]
 
 mod pool_common;
@@ -197,4 +198,25 @@ fn a_long_history_evicts_and_promotes_and_stays_alike() {
     pair.assert_same("at the end");
     let stats = pair.rig.pool.stats();
     assert!(stats.made_young > 200 && stats.evicted > 2000, "{stats:?}");
+}
+
+/// With an old sublist shorter than an area, the first pages of a read-ahead are at the tail while the last are still
+/// wanted. They are being read, so others must go.
+#[test]
+fn pages_being_read_ahead_do_not_evict_each_other() {
+    let mut pair = Pair::new(544, 1, 0, false);
+    for event in [
+        Event::Run(199, 185),
+        Event::Run(403, 173),
+        Event::Run(0, 96),
+        Event::OldBlocksPct(5),
+        Event::Run(614, 90),
+        Event::Run(80, 80),
+    ] {
+        pair.apply(&event);
+        pair.assert_same(&format!("after {event:?}"));
+    }
+    let read_ahead = (160..192).map(page);
+    let held = pair.rig.pool.lru_snapshot(0);
+    assert!(read_ahead.into_iter().all(|page| held.iter().any(|row| row.page == page)));
 }

@@ -1,5 +1,6 @@
 //! The example store, run as a newcomer runs it, and killed as nobody would.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![allow(clippy::unwrap_used, reason = "a test says what is wrong by failing")]
 
 use std::collections::BTreeMap;

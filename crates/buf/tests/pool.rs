@@ -1,5 +1,7 @@
 //! The pool over a simulated store, one thread: what a get, a creation, a flush, an eviction and a resize do.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
+
 mod pool_common;
 
 use std::time::Duration;

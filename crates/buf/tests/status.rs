@@ -1,5 +1,6 @@
 //! What the pool prints of itself: to the byte, and read back by the parser that reads real servers.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![allow(clippy::unwrap_used, reason = "a test says what is wrong by failing")]
 
 mod pool_common;

@@ -1,5 +1,6 @@
 //! What a power cut may leave of a simulated store: exactly what is promised, and all of the mischief that is not.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod store_common;

@@ -1,5 +1,6 @@
 //! A file store does what a plain array of pages does, whichever way it carries out batches.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 

@@ -1,5 +1,6 @@
 //! What a file store says when something is wrong, and that it goes on or ends as it should.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 

@@ -1,6 +1,7 @@
 //! A file store that is gone leaves no thread and no descriptor behind. Alone in its program, since it counts those of
 //! the process.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 

@@ -1,5 +1,6 @@
 //! The simulated store does what an array of pages does, fails as told, and completes in the order asked for.
 
+#![cfg(not(any(feature = "loom", feature = "shuttle")))]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod store_common;

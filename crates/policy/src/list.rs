@@ -33,9 +33,11 @@ pub enum Cursor {
     Eviction,
     /// A user thread that looks for a single page to write and evict.
     SinglePage,
+    /// A dump that copies page numbers, walking towards the head.
+    Dump,
 }
 
-const CURSORS: usize = 3;
+const CURSORS: usize = 4;
 
 /// One instance's LRU list and its eviction clock.
 #[derive(Clone, Debug)]
@@ -142,11 +144,28 @@ impl LruList {
                 blocks.set_freed_page_clock(block, self.freed_page_clock);
             }
         }
-        if self.old_head.is_some() {
-            self.adjust(blocks);
-        } else if self.has_old_sublist() {
-            self.begin_old(blocks);
+        self.follow_length(blocks);
+    }
+
+    /// Puts `block`, which must be in no list, next to `hotter` on its cold side, and in its sublist; before all others when
+    /// that is `None`. For a load that gives pages back the places they had: such a page was never at the
+    /// head, so its clock is 0. The servers have no such operation.
+    pub fn insert_behind(
+        &mut self,
+        blocks: &mut impl Blocks,
+        block: BlockNo,
+        hotter: Option<BlockNo>,
+    ) {
+        // Nothing is hotter than the young sublist's head, and without an old sublist no page is marked old.
+        let old = hotter.is_some_and(|hotter| blocks.is_old(hotter));
+        match hotter {
+            Some(hotter) => self.link_after(blocks, hotter, block),
+            None => self.link_head(blocks, block),
         }
+        blocks.set_old(block, old);
+        blocks.set_freed_page_clock(block, 0);
+        self.old_len += u64::from(old);
+        self.follow_length(blocks);
     }
 
     /// Takes `block`, which must be in the list, out of it (`buf_LRU_remove_block`).
@@ -283,6 +302,15 @@ impl LruList {
 
     fn has_old_sublist(&self) -> bool {
         self.rules.replacement == Replacement::Midpoint && self.len >= self.rules.old_min_len_pages
+    }
+
+    /// After a page has come in: moves the boundary, or draws it when the list has become long enough for one.
+    fn follow_length(&mut self, blocks: &mut impl Blocks) {
+        if self.old_head.is_some() {
+            self.adjust(blocks);
+        } else if self.has_old_sublist() {
+            self.begin_old(blocks);
+        }
     }
 
     /// The list has just become long enough: all of it is old at first, then the boundary moves down

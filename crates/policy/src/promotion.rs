@@ -46,6 +46,7 @@ pub enum Verdict {
 }
 
 /// Judges an access to a page, at `now`.
+#[inline]
 pub fn judge(rules: &ListRules, page: PageRecency, pool: PoolClock, now: Time) -> Verdict {
     match rules.replacement {
         Replacement::Midpoint => {}
@@ -69,6 +70,7 @@ pub fn judge(rules: &ListRules, page: PageRecency, pool: PoolClock, now: Time) -
 /// Whether fewer evictions than a quarter of the young sublist have happened since the page was last
 /// put at the head (`buf_page_peek_if_young`). True of a page that never was while the clock itself
 /// is below that window.
+#[inline]
 pub fn is_young_enough(rules: &ListRules, page_clock: u64, pool: PoolClock) -> bool {
     let window = young_window_pages(rules, pool.size_pages);
     let now = pool.freed_page_clock;
@@ -81,8 +83,65 @@ pub fn is_young_enough(rules: &ListRules, page_clock: u64, pool: PoolClock) -> b
     }
 }
 
+/// A bound, in one number, that spares most accesses the verdict: of a page that it says is settled, [`judge`] says
+/// [`Verdict::Stay`] at any time. It holds for one state of the instance and is made anew when that changes.
+///
+/// It says nothing of the others: some of them stay too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettledFrom(u64);
+
+impl SettledFrom {
+    /// No page is settled.
+    const NEVER: SettledFrom = SettledFrom(u64::MAX);
+    /// Every page is.
+    const ALWAYS: SettledFrom = SettledFrom(0);
+
+    /// The bound for an instance.
+    pub fn new(rules: &ListRules, pool: PoolClock) -> SettledFrom {
+        match rules.replacement {
+            Replacement::Lru => return SettledFrom::NEVER,
+            Replacement::Clock => return SettledFrom::ALWAYS,
+            Replacement::Midpoint if pool.freed_page_clock == 0 => return SettledFrom::ALWAYS,
+            Replacement::Midpoint => {}
+        }
+        let window = young_window_pages(rules, pool.size_pages);
+        if window == 0 {
+            return SettledFrom::NEVER;
+        }
+        let now = pool.freed_page_clock;
+        let least_stamp = (now + 1).saturating_sub(window);
+        let of_this_round = match rules.clock_comparison {
+            ClockComparison::Wide => 0,
+            // Of stamps cut to 31 bits, those of the clock's present round compare as whole ones do.
+            ClockComparison::Truncated | ClockComparison::Modular => now & !CLOCK_MASK,
+        };
+        // One more than the stamp: below it is the place of old pages, which are settled only when all are.
+        SettledFrom(least_stamp.max(of_this_round) + 1)
+    }
+
+    /// Whether an access to the page surely moves and counts nothing. `freed_page_clock` is the page's stamp, which is at most
+    /// the clock the bound was made for.
+    #[inline]
+    pub fn is_settled(self, is_old: bool, freed_page_clock: u64) -> bool {
+        let place = if is_old { 0 } else { freed_page_clock + 1 };
+        place >= self.0
+    }
+
+    /// The bound as a number, to be kept in an atomic.
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// The bound that [`SettledFrom::to_bits`] gave.
+    #[inline]
+    pub fn from_bits(bits: u64) -> SettledFrom {
+        SettledFrom(bits)
+    }
+}
+
 /// A quarter of the young sublist of an instance of `size_pages`: the evictions for which a page that
 /// was put at the head is left where it is. 1292 for 8192 pages at the default.
+#[inline]
 pub fn young_window_pages(rules: &ListRules, size_pages: u64) -> u64 {
     let young_ratio = OLD_RATIO_DIVISOR.saturating_sub(rules.old_ratio);
     size_pages.saturating_mul(young_ratio) / (OLD_RATIO_DIVISOR * 4)

@@ -7,9 +7,11 @@ mod model;
 
 use std::time::Duration;
 
-use innopool_policy::promotion::{PageRecency, PoolClock, Verdict, is_young_enough, judge};
+use innopool_policy::promotion::{
+    PageRecency, PoolClock, SettledFrom, Verdict, is_young_enough, judge,
+};
 use innopool_policy::reserve::ReserveState;
-use innopool_policy::rules::ListRules;
+use innopool_policy::rules::{ListRules, Replacement};
 use innopool_policy::variant::Variant;
 use innopool_policy::{PageId, Time};
 use model::lru::{Lru, Page};
@@ -128,6 +130,20 @@ proptest! {
             is_young_enough(&rules, case.page_clock, pool),
             young::is_young(server, &model_page, &instance)
         );
+    }
+
+    #[test]
+    fn a_settled_page_stays_and_a_young_page_that_stays_is_settled(case in cases()) {
+        let (rules, page, pool, now) = case.of_rules();
+        for replacement in [Replacement::Midpoint, Replacement::Lru, Replacement::Clock] {
+            let rules = ListRules { replacement, ..rules };
+            let verdict = judge(&rules, page, pool, now);
+            let settled = SettledFrom::new(&rules, pool).is_settled(page.is_old, page.freed_page_clock);
+            prop_assert!(!settled || verdict == Verdict::Stay, "{replacement:?}");
+            // Stamps of an earlier round of the clock are the ones it leaves to the verdict.
+            let exact = !page.is_old && case.page_clock / WRAP == case.clock / WRAP;
+            prop_assert!(!exact || settled == (verdict == Verdict::Stay), "{replacement:?}");
+        }
     }
 
     #[test]

@@ -137,6 +137,7 @@ impl WaitRooms {
     }
 
     /// Subtracts `bits` (latches, pins) from the word and wakes who may go on now. Returns the word as it is after.
+    #[inline]
     pub(crate) fn release(&self, frame: &Frame, bits: u64) -> Word {
         let before = frame.state.fetch_sub(bits, Ordering::Release);
         let after = Word(before - bits);
@@ -176,6 +177,7 @@ impl WaitRooms {
     /// # Errors
     ///
     /// Nothing is held; the word as it is after the addition was taken back (see [`Word::is_abandoned`]).
+    #[inline]
     pub(crate) fn try_pin_shared(&self, frame: &Frame) -> Result<(), Word> {
         let before = Word(frame.state.fetch_add(PIN + SHARED, Ordering::Acquire));
         if before.gives_shared_hit() { Ok(()) } else { Err(self.release(frame, PIN + SHARED)) }

@@ -9,7 +9,7 @@ pub(crate) mod latch;
 pub(crate) mod table;
 pub(crate) mod word;
 
-use innopool_policy::promotion::PageRecency;
+use innopool_policy::promotion::{PageRecency, SettledFrom};
 use innopool_policy::{PageId, Time};
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -73,6 +73,7 @@ impl Frame {
         }
     }
 
+    #[inline]
     pub(crate) fn word(&self) -> Word {
         Word(self.state.load(Ordering::Acquire))
     }
@@ -82,6 +83,7 @@ impl Frame {
         unpack(self.page.load(Ordering::Relaxed))
     }
 
+    #[inline]
     pub(crate) fn holds(&self, page: PageId) -> bool {
         self.page.load(Ordering::Relaxed) == pack(page)
     }
@@ -97,6 +99,7 @@ impl Frame {
     }
 
     /// When the page was first accessed in this residency.
+    #[inline]
     pub(crate) fn first_access(&self) -> Option<Time> {
         self.first_access.load(Ordering::Relaxed).checked_sub(1).map(Time::from_micros)
     }
@@ -107,6 +110,7 @@ impl Frame {
         self.first_access.compare_exchange(0, stamp, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
+    #[inline]
     pub(crate) fn was_accessed(&self) -> bool {
         self.first_access.load(Ordering::Relaxed) != 0
     }
@@ -125,6 +129,7 @@ impl Frame {
         }
     }
 
+    #[inline]
     pub(crate) fn is_old(&self) -> bool {
         self.flags.load(Ordering::Relaxed) & OLD != 0
     }
@@ -148,8 +153,15 @@ impl Frame {
         self.flags.store(if on { others | flag } else { others }, Ordering::Relaxed);
     }
 
+    /// Whether an access surely leaves the page where it is.
+    #[inline]
+    pub(crate) fn is_settled(&self, from: SettledFrom) -> bool {
+        from.is_settled(self.is_old(), self.freed_page_clock.load(Ordering::Relaxed))
+    }
+
     /// What the promotion rule wants to know. The fields are read one by one: a page that moves meanwhile may be
     /// judged by a mixture, as in the server.
+    #[inline]
     pub(crate) fn recency(&self) -> PageRecency {
         PageRecency {
             is_old: self.is_old(),
@@ -159,6 +171,7 @@ impl Frame {
     }
 }
 
+#[inline]
 fn pack(page: PageId) -> u64 {
     u64::from(page.space) << 32 | u64::from(page.page_no)
 }

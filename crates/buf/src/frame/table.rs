@@ -28,6 +28,7 @@ impl FrameTable {
         Ok(FrameTable { memory })
     }
 
+    #[inline]
     pub(crate) fn all(&self) -> &[Frame] {
         let frames = self.memory.len_bytes() / size_of::<Frame>();
         // SAFETY: the reservation is readable and writable as a whole (`open_all`), zeroed, page-aligned (so aligned for
@@ -43,6 +44,7 @@ impl FrameTable {
         Ok(FrameTable { memory: (0..frames).map(|_| Frame::free()).collect() })
     }
 
+    #[inline]
     pub(crate) fn all(&self) -> &[Frame] {
         &self.memory
     }

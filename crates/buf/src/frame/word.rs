@@ -75,6 +75,7 @@ impl Phase {
 const HIT_MASK: u64 = PHASE_MASK | EXCLUSIVE | WRITER_WAITING | PIN_LIMIT;
 
 impl Word {
+    #[inline]
     pub(crate) fn phase(self) -> Phase {
         match (self.0 & PHASE_MASK) >> PHASE_SHIFT {
             1 => Phase::Loading,
@@ -86,6 +87,7 @@ impl Word {
         }
     }
 
+    #[inline]
     pub(crate) fn has(self, bits: u64) -> bool {
         self.0 & bits != 0
     }
@@ -99,6 +101,7 @@ impl Word {
     }
 
     /// Whether an addition of `PIN + SHARED` to this word took pin and latch.
+    #[inline]
     pub(crate) fn gives_shared_hit(self) -> bool {
         self.0 & HIT_MASK == Phase::Resident.bits()
     }

@@ -26,8 +26,10 @@ use sizes::{FIRST_DIRECTORY_BITS, SEGMENT_BITS};
 /// Directories double, and 2^40 segments would be more pages than page numbers and tablespaces in use can name.
 const DIRECTORIES_MAX: usize = 32;
 
+const SEGMENT_PAGES: usize = 1 << SEGMENT_BITS;
+
 /// Frame numbers plus 1; 0 is none.
-type Segment = [AtomicU32];
+type Segment = [AtomicU32; SEGMENT_PAGES];
 
 struct Entry {
     /// The segment's key plus 1; 0 is an empty entry. Published after `segment`.
@@ -57,6 +59,7 @@ impl Directory {
     }
 
     /// The entries in the order in which a key is looked for.
+    #[inline]
     fn probe(&self, key: u64) -> impl Iterator<Item = &Entry> {
         let mixed = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - self.bits);
         #[allow(clippy::cast_possible_truncation, reason = "`mixed` is below the directory's size")]
@@ -89,10 +92,11 @@ impl Directory {
 }
 
 /// The segment a page is in, and its place there. A key is below 2^51, so `key + 1` never overflows.
+#[inline]
 fn split(page: PageId) -> (u64, usize) {
     let key =
         u64::from(page.space) << (32 - SEGMENT_BITS) | u64::from(page.page_no >> SEGMENT_BITS);
-    (key, (page.page_no & ((1 << SEGMENT_BITS) - 1)) as usize)
+    (key, page.page_no as usize % SEGMENT_PAGES)
 }
 
 impl ArrayTable {
@@ -155,7 +159,7 @@ impl ArrayTable {
         if let Some(made) = directory.find(key) {
             return made.clone();
         }
-        let segment: Arc<Segment> = (0..1 << SEGMENT_BITS).map(|_| AtomicU32::new(0)).collect();
+        let segment: Arc<Segment> = Arc::new(std::array::from_fn(|_| AtomicU32::new(0)));
         *segments += 1;
         if *segments * 2 <= directory.entries.len() || newest + 1 == DIRECTORIES_MAX {
             directory.add(key, segment.clone());

@@ -212,18 +212,24 @@ impl BufferPool {
     }
 
     fn read_absent(&mut self, area: Area) -> u32 {
-        let mut pages = 0;
+        // The reads are posted together, and a page cannot be evicted while it is being read: not even by the next of the
+        // same read-ahead, which in a short old sublist would find it at the tail.
+        let mut reading = Vec::new();
         for page in area.pages() {
             if self.contains(page) {
                 continue;
             }
-            if self.bring_in(page, Enter::Old).is_err() {
-                break;
-            }
-            self.instance_mut(page).stats.pages_read += 1;
-            pages += 1;
+            let Ok(block) = self.bring_in(page, Enter::Old) else { break };
+            let instance = self.instance_mut(page);
+            instance.stats.pages_read += 1;
+            instance.slots.set_pins(block, 1);
+            reading.push((page, block));
         }
-        pages
+        for &(page, block) in &reading {
+            self.instance_mut(page).slots.set_pins(block, 0);
+        }
+        // An area has at most 64 pages.
+        u32::try_from(reading.len()).unwrap_or(u32::MAX)
     }
 }
 

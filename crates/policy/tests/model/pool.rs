@@ -297,12 +297,14 @@ impl Pool {
         let Some(target) = read_ahead::linear(page_no, area, threshold, file, look) else {
             return;
         };
+        let mut reading = Vec::new();
         for no in target..target + area {
-            if self.read_ahead((space, no)) {
+            if self.read_ahead((space, no), &mut reading) {
                 self.events.push(Event::ReadAhead((space, no)));
                 self.of(id).counters.read_ahead += 1;
             }
         }
+        self.end_reads(&reading);
     }
 
     fn random_read_ahead(&mut self, id: Id) {
@@ -324,25 +326,35 @@ impl Pool {
         if !read_ahead::random(&seen, area) {
             return;
         }
+        let mut reading = Vec::new();
         for no in low..high {
-            if self.read_ahead((space, no)) {
+            if self.read_ahead((space, no), &mut reading) {
                 self.events.push(Event::ReadAheadRandom((space, no)));
                 let counters = &mut self.of(id).counters;
                 counters.read_ahead_rnd += 1;
                 counters.reads += 1;
             }
         }
+        self.end_reads(&reading);
     }
 
-    /// Reads one page ahead if it is absent.
-    fn read_ahead(&mut self, id: Id) -> bool {
+    /// Begins to read one page ahead if it is absent. Nobody can evict it before the read has ended.
+    fn read_ahead(&mut self, id: Id, reading: &mut Vec<Id>) -> bool {
         if self.page(id).is_some() || !self.take_frame(id) {
             return false;
         }
         let instance = self.of(id);
         instance.counters.pages_read += 1;
         self.place(Page::new(id), true);
+        self.page_mut(id).expect("just placed").fixes += 1;
+        reading.push(id);
         true
+    }
+
+    fn end_reads(&mut self, ids: &[Id]) {
+        for &id in ids {
+            self.page_mut(id).expect("it is held").fixes -= 1;
+        }
     }
 
     // -------------------------------------------------------------------------- free frames, evictions

@@ -430,7 +430,7 @@ impl Replay {
         let begin = match walk {
             Cursor::Eviction => self.list.resume_cursor(&self.blocks, walk),
             // Whoever writes begins at the tail.
-            Cursor::Cleaner | Cursor::SinglePage => self.list.tail(),
+            Cursor::Cleaner | Cursor::SinglePage | Cursor::Dump => self.list.tail(),
         };
         let page = |block: Option<BlockNo>| {
             block.and_then(|block| self.frames[block.index()]).map(|resident| resident.page)
