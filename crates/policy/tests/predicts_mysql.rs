@@ -132,22 +132,18 @@ fn points(session: &mut Conn, seed: u32, rows: u32) {
 }
 
 /// Reads rows that are read again and again, each of another page.
-fn hot(session: &mut Conn, rows: u32) {
-    hot_from(session, rows, 0);
-}
-
-fn hot_from(session: &mut Conn, rows: u32, first: u32) {
-    for row in (first..rows).chain(0..first) {
+fn hot(session: &mut Conn, rows: impl Iterator<Item = u32>) {
+    for row in rows {
         session.query_drop(format!("SELECT c FROM w.t WHERE id = {}", 1 + row * 37)).unwrap();
     }
 }
 
 fn hot_and_scattered(session: &mut Conn, rounds: u32) {
     for round in 0..rounds {
-        hot(session, 250);
+        hot(session, 0..250);
         scattered(session, 2 * round, 600);
         thread::sleep(PATIENCE);
-        hot(session, 250);
+        hot(session, 0..250);
         scattered(session, 2 * round + 1, 2000);
     }
 }
@@ -155,10 +151,12 @@ fn hot_and_scattered(session: &mut Conn, rounds: u32) {
 /// Between the scans are reads of `t`, with which they interfere.
 fn hot_and_scans(session: &mut Conn, rounds: u32) {
     for round in 0..rounds {
-        hot(session, 250);
+        // Other rows in each round: what is young already is not made young.
+        let rows = 300 + 250 * round..550 + 250 * round;
+        hot(session, rows.clone());
         scattered(session, round, 600);
         thread::sleep(PATIENCE);
-        hot(session, 250);
+        hot(session, rows.clone());
         for table in ["w.s", "w.t"] {
             session.query_drop(format!("SELECT SUM(LENGTH(c)) FROM {table}")).unwrap();
         }
@@ -171,7 +169,7 @@ fn hot_and_scans(session: &mut Conn, rounds: u32) {
 fn scans_in_order(session: &mut Conn, rounds: u32) {
     for _ in 0..rounds {
         for wait in [PATIENCE, Duration::ZERO] {
-            hot(session, 250);
+            hot(session, 0..250);
             for id in (1..ROWS).step_by(1_500) {
                 session.query_drop(format!("SELECT c FROM w.s WHERE id = {id}")).unwrap();
             }
@@ -193,11 +191,11 @@ fn four_sessions(server: &Server, rounds: u32) {
             let (mut session, together) = (server.connect().unwrap(), &together);
             scope.spawn(move || {
                 for round in 0..rounds {
-                    hot_from(&mut session, 150, 37 * number);
+                    hot(&mut session, (37 * number..150).chain(0..37 * number));
                     points(&mut session, 8 * round + number, 200);
                     together.wait();
                     thread::sleep(PATIENCE);
-                    hot_from(&mut session, 150, 37 * number);
+                    hot(&mut session, (37 * number..150).chain(0..37 * number));
                     together.wait();
                     points(&mut session, 8 * round + 4 + number, 600);
                 }
@@ -264,7 +262,7 @@ fn read_ahead_is_foreseen() {
     let files = Files { links: HashMap::new(), ..files };
     let held = foretell("the same, links not known", &life, config, &files);
     // What the file's beginning and end do against the order of keys: two areas a round.
-    assert!(held.read_ahead.0.abs_diff(held.read_ahead.1) * 50 <= held.read_ahead.1, "{held:?}");
+    assert!(held.read_ahead.0.abs_diff(held.read_ahead.1) * 33 <= held.read_ahead.1, "{held:?}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ const TURNOVERS_MIN: f64 = 5.0;
 const AGREEMENT_MIN: f64 = 0.99;
 
 /// A difference that is no difference, where there is little to count.
-const FEW: u64 = 3;
+const FEW: u64 = 8;
 
 pub(crate) fn id(page: page_events::PageId) -> PageId {
     PageId::new(page.space, page.page_no)
