@@ -3,9 +3,8 @@
 //!
 //! What came out besides the figures (`docs/fidelity.md` has them): a page in use at the cold end is
 //! passed over, which nobody can know who sees requests only, so the statements here let go of their
-//! pages early; and pages read ahead do get into the young part without being accessed again, as the
-//! boundary follows a list that was shorter while a read-ahead was under way. The server does that, and so
-//! does the pool, page by page.
+//! pages early; and pages that were never put at the head do get into the young part, in the server as
+//! in the pool.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic anywhere")]
 
@@ -133,18 +132,18 @@ fn points(session: &mut Conn, seed: u32, rows: u32) {
 }
 
 /// Reads rows that are read again and again, each of another page.
-fn hot(session: &mut Conn, rows: u32) {
-    for row in 0..rows {
+fn hot(session: &mut Conn, rows: impl Iterator<Item = u32>) {
+    for row in rows {
         session.query_drop(format!("SELECT c FROM w.t WHERE id = {}", 1 + row * 37)).unwrap();
     }
 }
 
 fn hot_and_scattered(session: &mut Conn, rounds: u32) {
     for round in 0..rounds {
-        hot(session, 250);
+        hot(session, 0..250);
         scattered(session, 2 * round, 600);
         thread::sleep(PATIENCE);
-        hot(session, 250);
+        hot(session, 0..250);
         scattered(session, 2 * round + 1, 2000);
     }
 }
@@ -152,21 +151,31 @@ fn hot_and_scattered(session: &mut Conn, rounds: u32) {
 /// Between the scans are reads of `t`, with which they interfere.
 fn hot_and_scans(session: &mut Conn, rounds: u32) {
     for round in 0..rounds {
-        hot(session, 250);
+        // Other rows in each round: what is young already is not made young.
+        let rows = 300 + 250 * round..550 + 250 * round;
+        hot(session, rows.clone());
         scattered(session, round, 600);
         thread::sleep(PATIENCE);
-        hot(session, 250);
+        hot(session, rows.clone());
         for table in ["w.s", "w.t"] {
             session.query_drop(format!("SELECT SUM(LENGTH(c)) FROM {table}")).unwrap();
         }
     }
 }
 
-/// Scans of what lies in its file in the order of its keys, forwards and backwards.
+/// Scans of what lies in its file in the order of its keys, forwards and backwards. A scan backwards asks
+/// for the pages above the leaves thousands of times: they are young before, or all hangs on a
+/// moment.
 fn scans_in_order(session: &mut Conn, rounds: u32) {
     for _ in 0..rounds {
+        for wait in [PATIENCE, Duration::ZERO] {
+            hot(session, 0..250);
+            for id in (1..ROWS).step_by(1_500) {
+                session.query_drop(format!("SELECT c FROM w.s WHERE id = {id}")).unwrap();
+            }
+            thread::sleep(wait);
+        }
         for order in ["ASC", "DESC"] {
-            hot(session, 250);
             session.query_drop(format!("SELECT c FROM w.s ORDER BY id {order}")).unwrap();
         }
     }
@@ -174,6 +183,7 @@ fn scans_in_order(session: &mut Conn, rounds: u32) {
 
 /// Each session has rows of its own and some that all of them read. They wait for each other, or one
 /// would come back to a page just about a second after another had read it, which nobody can foretell.
+/// For the same reason they do not ask for the same page at the same moment.
 fn four_sessions(server: &Server, rounds: u32) {
     let together = Barrier::new(4);
     thread::scope(|scope| {
@@ -181,11 +191,11 @@ fn four_sessions(server: &Server, rounds: u32) {
             let (mut session, together) = (server.connect().unwrap(), &together);
             scope.spawn(move || {
                 for round in 0..rounds {
-                    hot(&mut session, 150);
+                    hot(&mut session, (37 * number..150).chain(0..37 * number));
                     points(&mut session, 8 * round + number, 200);
                     together.wait();
                     thread::sleep(PATIENCE);
-                    hot(&mut session, 150);
+                    hot(&mut session, (37 * number..150).chain(0..37 * number));
                     together.wait();
                     points(&mut session, 8 * round + 4 + number, 600);
                 }
@@ -252,7 +262,7 @@ fn read_ahead_is_foreseen() {
     let files = Files { links: HashMap::new(), ..files };
     let held = foretell("the same, links not known", &life, config, &files);
     // What the file's beginning and end do against the order of keys: two areas a round.
-    assert!(held.read_ahead.0.abs_diff(held.read_ahead.1) * 50 <= held.read_ahead.1, "{held:?}");
+    assert!(held.read_ahead.0.abs_diff(held.read_ahead.1) * 33 <= held.read_ahead.1, "{held:?}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ const TURNOVERS_MIN: f64 = 5.0;
 const AGREEMENT_MIN: f64 = 0.99;
 
 /// A difference that is no difference, where there is little to count.
-const FEW: u64 = 3;
+const FEW: u64 = 8;
 
 pub(crate) fn id(page: page_events::PageId) -> PageId {
     PageId::new(page.space, page.page_no)
@@ -138,6 +138,8 @@ pub(crate) struct Held {
     pub(crate) read_ahead: (u64, u64),
     /// Pages in the young part that were never put at the head: the boundary went past them.
     pub(crate) drifted: (u64, u64),
+    /// The same, of the server before.
+    pub(crate) drifted_before: u64,
     /// Events that came as foreseen, and all of that kind.
     pub(crate) moves: (u64, u64),
     pub(crate) reads: (u64, u64),
@@ -158,10 +160,11 @@ impl Prediction {
         let (clock_before, clock_after) = life.clocks();
         let gets = after.gets - before.gets;
         let stats = self.pool.stats();
-        let drifted = |is_old: bool, clock: u64| !is_old && clock == 0;
-        let ours_drifted = ours.iter().filter(|row| drifted(row.is_old, row.freed_page_clock));
-        let theirs = life.after.list.iter();
-        let theirs_drifted = theirs.filter(|row| drifted(row.is_old, row.freed_page_clock));
+        let drifted = |is_old: bool, clock: u64| u64::from(!is_old && clock == 0);
+        let ours_drifted = ours.iter().map(|row| drifted(row.is_old, row.freed_page_clock)).sum();
+        let theirs_drifted = |moment: &Moment| {
+            moment.list.iter().map(|row| drifted(row.is_old, row.freed_page_clock)).sum()
+        };
         let Foreseen { decisions, reads, reads_unforeseen, .. } = self.foreseen;
         Held {
             gets,
@@ -174,7 +177,8 @@ impl Prediction {
             evicted: (stats.evicted + stats.dropped, clock_after - clock_before),
             demand_reads: (stats.demand_reads, after.reads - before.reads),
             read_ahead: (stats.read_ahead, after.pages_read_ahead - before.pages_read_ahead),
-            drifted: (ours_drifted.count() as u64, theirs_drifted.count() as u64),
+            drifted: (ours_drifted, theirs_drifted(&life.after)),
+            drifted_before: theirs_drifted(&life.before),
             moves: (
                 decisions.moves_agreed,
                 decisions.moves_agreed + decisions.moves_unforeseen + decisions.moves_of_absent,
@@ -202,7 +206,7 @@ impl Held {
         println!(
             "{workload}: {} gets ({} unseen), {:.1} turnovers; order {:.4}, old marks {:.4}; \
              ours/server: made young {}, not young {}, evicted {}, demand reads {}, read ahead {}, \
-             drifted into the young part {}; foreseen: moves {}, reads {}; {inputs}",
+             drifted into the young part {} (before: {}); foreseen: moves {}, reads {}; {inputs}",
             self.gets,
             self.unseen_gets,
             self.turnovers,
@@ -214,6 +218,7 @@ impl Held {
             pair(self.demand_reads),
             pair(self.read_ahead),
             pair(self.drifted),
+            self.drifted_before,
             pair(self.moves),
             pair(self.reads),
         );
