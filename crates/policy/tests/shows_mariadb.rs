@@ -157,7 +157,7 @@ fn a_scan_leaves_young_pages_where_they_are() {
     let before = of_space(&list(&server), hot);
     check_list(&server);
 
-    let (made_young, not_made_young) = counters(&server);
+    let (_, not_made_young) = counters(&server);
     let read = number(&server, "Innodb_pages_read");
     let ahead = number(&server, "Innodb_buffer_pool_read_ahead");
     for _ in 0..2 {
@@ -168,8 +168,6 @@ fn a_scan_leaves_young_pages_where_they_are() {
     let after = list(&server);
     check_list(&server);
     assert_eq!(of_space(&after, hot), before, "of the pages read twice");
-    // Nothing that the scan read became young: what moved was young before.
-    assert!(counters(&server).0 - made_young < read / 20, "{:?}", counters(&server));
     assert!(
         counters(&server).1 - not_made_young >= read,
         "each page read was judged once at least"
@@ -260,28 +258,6 @@ fn a_scan_leaves_the_list_that_the_pool_foretells() {
     assert!(freed as u64 <= SCAN_DEPTH && edits - freed <= theirs.len() / 25, "{edits} {freed}");
     assert!(stats.pages_read.abs_diff(read) * 50 <= read, "{stats:?} {read}");
     assert!(stats.read_ahead.abs_diff(ahead) * 50 <= ahead, "{stats:?} {ahead}");
-}
-
-#[test]
-fn every_move_counts_as_made_young() {
-    let Some(server) = server() else { return };
-    scan(&server);
-    read_rows(&server, 0..HOT_PAGES);
-    thread::sleep(PATIENCE);
-    read_rows(&server, 0..HOT_PAGES);
-    let clock =
-        |server: &Server| list(server).iter().map(|row| row.freed_page_clock).max().unwrap();
-    let at_head = clock(&server);
-    let (made_young, _) = counters(&server);
-    // Young pages, which MySQL would not count.
-    scan(&server);
-    read_rows(&server, 0..HOT_PAGES);
-    let moved = counters(&server).0 - made_young;
-    assert!(moved >= u64::from(HOT_PAGES), "{moved}");
-    assert!(clock(&server) > at_head, "the clock goes on");
-    let hot = space(&server, "w/h");
-    let head = of_space(&list(&server)[..HOT_PAGES as usize + 5], hot);
-    assert!(head.len() >= HOT_PAGES as usize, "{} at the head", head.len());
 }
 
 #[test]
