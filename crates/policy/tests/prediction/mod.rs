@@ -224,11 +224,16 @@ impl Held {
         );
     }
 
+    /// Whether the lists agree as far as is asked.
+    pub(crate) fn agrees(&self) -> bool {
+        self.order >= AGREEMENT_MIN && self.old_marks >= AGREEMENT_MIN
+    }
+
     /// Checks what must hold of every workload.
     pub(crate) fn check(&self) {
         assert!(self.turnovers >= TURNOVERS_MIN, "{self:?}");
         assert!(self.unseen_gets * 100 <= self.gets, "{self:?}");
-        assert!(self.order >= AGREEMENT_MIN && self.old_marks >= AGREEMENT_MIN, "{self:?}");
+        assert!(self.agrees(), "{self:?}");
         let counters = [self.made_young, self.not_made_young, self.evicted, self.demand_reads];
         for (ours, theirs) in counters.into_iter().chain([self.read_ahead]) {
             let allowed = (theirs / 100).max(FEW);
