@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use innopool_testkit::{Kind, install, own, shared};
 
 use crate::program::{cargo, succeed};
-use crate::{fuzz, models, tidy};
+use crate::{fuzz, instructions, models, tidy};
 
 /// How long the gate fuzzes each target.
 const FUZZ_SECONDS: u32 = 30;
@@ -28,7 +28,7 @@ struct Stage {
     in_quick: bool,
 }
 
-const STAGES: [Stage; 8] = [
+const STAGES: [Stage; 9] = [
     Stage { name: "prepare", again: "cargo xtask servers up", run: prepare, in_quick: true },
     Stage { name: "format", again: "cargo fmt --all --check", run: format, in_quick: true },
     Stage {
@@ -46,6 +46,12 @@ const STAGES: [Stage; 8] = [
         in_quick: true,
     },
     Stage { name: "tidy", again: "cargo xtask tidy", run: tidy::run, in_quick: true },
+    Stage {
+        name: "instructions",
+        again: "cargo xtask bench pool instructions",
+        run: instructions::check,
+        in_quick: true,
+    },
     Stage { name: "fuzz", again: "cargo xtask fuzz", run: fuzz, in_quick: false },
 ];
 
@@ -70,9 +76,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     for (stage, time) in &times {
         let failed = failure.as_ref().is_some_and(|(failed, _)| failed.name == stage.name);
         let verdict = if failed { "FAILED" } else { "ok" };
-        println!("{:<8} {:>6.1} s  {verdict}", stage.name, time.as_secs_f64());
+        println!("{:<12} {:>6.1} s  {verdict}", stage.name, time.as_secs_f64());
     }
-    println!("{:<8} {:>6.1} s", "all", start.elapsed().as_secs_f64());
+    println!("{:<12} {:>6.1} s", "all", start.elapsed().as_secs_f64());
     match failure {
         Some((stage, error)) => Err(anyhow!("{error:#}\nto run this stage again: {}", stage.again)),
         None => stopped,

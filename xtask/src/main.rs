@@ -3,8 +3,10 @@
 #![allow(clippy::print_stdout, reason = "a command line tool prints its results")]
 #![allow(clippy::print_stderr, reason = "a command line tool prints its progress")]
 
+mod bench;
 mod fuzz;
 mod gate;
+mod instructions;
 mod long;
 mod models;
 mod program;
@@ -32,6 +34,11 @@ enum Command {
     },
     /// Run the gate that every change passes
     Test(gate::Arguments),
+    /// Measure, and print a table
+    Bench {
+        #[command(subcommand)]
+        subject: bench::Subject,
+    },
     /// Check what the compiler and the formatter do not
     Tidy,
     /// Fuzz the parsers of outside text and bytes
@@ -46,6 +53,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Servers { action } => servers::run(action),
         Command::Test(arguments) => gate::run(arguments),
+        Command::Bench { subject } => bench::run(subject),
         Command::Tidy => tidy::run(),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Models => models::run(),

@@ -146,14 +146,20 @@ impl Inner {
         if !hint.counts_as_access() {
             return false;
         }
-        let first = !descriptor.was_accessed() && descriptor.stamp_access(self.clock().now());
+        let first = !descriptor.was_accessed() && self.stamp_access(descriptor);
         if hint == Hint::Normal && !descriptor.is_settled(instance.settled_from()) {
             self.promote_if_due(instance, descriptor, frame);
         }
         first
     }
 
+    #[cold]
+    fn stamp_access(&self, descriptor: &Frame) -> bool {
+        descriptor.stamp_access(self.clock().now())
+    }
+
     /// Judges an access to a page that has been accessed, and does what the verdict says.
+    #[inline(never)]
     fn promote_if_due(&self, instance: &Instance, descriptor: &Frame, frame: u32) {
         let recency = descriptor.recency();
         // Only an old page is judged by the time, and asking for it costs as much as all the rest.
