@@ -78,7 +78,7 @@ impl Inner {
         instance: &Instance,
         wait: bool,
     ) -> Result<(), PoolError> {
-        let reserve = &self.options.reserve;
+        let reserve = self.reserve_of(instance);
         let lru = instance.lru.lock();
         let state = ReserveState {
             free_pages: lru.free.len() as u64,

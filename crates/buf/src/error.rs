@@ -24,8 +24,8 @@ pub enum PoolError {
     },
     /// No frame became free within the time allowed.
     #[error(
-        "no frame came free within {waited_ms} ms: of {size_pages} pages of the instance {pinned_pages} are pinned \
-         and {dirty_pages} dirty; hold fewer pages at once, or make the pool larger"
+        "no frame came free within {waited_ms} ms: the instance has {size_pages} frames, {pinned_pages} of their pages are \
+         pinned and {dirty_pages} are dirty; {advice}"
     )]
     Exhausted {
         /// How long was waited, in milliseconds.
@@ -36,6 +36,8 @@ pub enum PoolError {
         pinned_pages: u64,
         /// Pages that must be written before they can be evicted.
         dirty_pages: u64,
+        /// What to do: why the dirty pages cannot be written, if they cannot.
+        advice: String,
     },
     /// More than half a million guards on one page.
     #[error("page {0} has too many pins; drop guards that are not needed")]
@@ -64,7 +66,7 @@ pub enum PoolError {
     },
     /// The machine would not give the memory.
     #[error(
-        "no memory for {wanted_bytes} bytes of buffer pool ({why}); the size stays {size_bytes} bytes"
+        "no memory for a buffer pool of {wanted_bytes} bytes ({why}); its size is {size_bytes} bytes"
     )]
     Memory {
         /// Size that was asked for.
@@ -98,6 +100,9 @@ pub enum PoolError {
         /// Pages the new dump would have had.
         pages: u64,
     },
+    /// Somebody holds a page that was to be thrown out, or is writing it.
+    #[error("page {0} is still held or being written; drop its guards and try again")]
+    InUse(PageId),
     /// A dump file could not be written or read.
     #[error("{path}: {what}")]
     File {

@@ -75,6 +75,7 @@ impl Completion for Batch {
         // Tokens are the numbers of staging places, which are 32 bits.
         let place = u32::try_from(token).unwrap_or(u32::MAX);
         self.pool.write_ended(place, result.is_ok());
+        *self.pool.write_error.lock() = result.as_ref().err().map(ToString::to_string);
         let mut state = self.state.lock();
         state.under_way -= 1;
         match result {
@@ -303,7 +304,11 @@ impl Inner {
         if self.log.durable_lsn() >= newest {
             return Ok(());
         }
-        self.log.make_durable(newest).map_err(|what| PoolError::Log { lsn: newest, what })
+        self.log.make_durable(newest).map_err(|what| {
+            let error = PoolError::Log { lsn: newest, what };
+            *self.write_error.lock() = Some(error.to_string());
+            error
+        })
     }
 
     fn unchoose(&self, frame: u32) {

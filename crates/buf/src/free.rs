@@ -115,6 +115,10 @@ impl Inner {
             size_pages: lru.size_pages,
             pinned_pages: pinned,
             dirty_pages: dirty,
+            advice: match &*self.write_error.lock() {
+                Some(why) => format!("they cannot be written: {why}"),
+                None => "hold fewer pages at once, or make the pool larger".to_owned(),
+            },
         }
     }
 }

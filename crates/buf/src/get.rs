@@ -300,7 +300,7 @@ impl Inner {
                 instance.counters.count(Counter::PagesRead);
                 // SAFETY: the frame is still X-latched by the load, which has ended; only we look at it.
                 let bytes = unsafe { self.bytes_to_read(frame).as_ref() };
-                self.format.verify(page, bytes).map_err(|what| PoolError::Damaged { page, what })
+                self.verify(page, bytes).map_err(|what| PoolError::Damaged { page, what })
             }
             Err(error) => Err(PoolError::Store(error)),
         };
@@ -314,6 +314,14 @@ impl Inner {
                 Err(error)
             }
         }
+    }
+
+    /// Asks the format whether a page that was read is what it should be. A format that panics must not leave the page
+    /// latched for ever: its page counts as damaged.
+    fn verify(&self, page: PageId, bytes: &[u8]) -> Result<(), String> {
+        let verify = || self.format.verify(page, bytes);
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(verify))
+            .unwrap_or_else(|_| Err("its format panicked while checking it".to_owned()))
     }
 
     /// Takes a page that could not be read out of the pool, and lets everybody who waits for it know.

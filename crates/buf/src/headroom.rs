@@ -8,14 +8,24 @@ use std::path::{Path, PathBuf};
 
 /// A bound on what may still be taken, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Headroom {
-    pub(crate) bytes: u64,
-    pub(crate) bound: String,
+struct Headroom {
+    bytes: u64,
+    bound: String,
 }
 
 /// The tightest bound that can be read; `None` where there is none (not Linux, or no `/proc`).
-pub(crate) fn headroom() -> Option<Headroom> {
+fn headroom() -> Option<Headroom> {
     headroom_at(Path::new("/proc"), Path::new("/sys/fs/cgroup"))
+}
+
+/// Memory left to everybody else.
+const KEEP_FREE_BYTES: u64 = 64 << 20;
+
+/// Why `wanted_bytes` more must not be taken, if they must not.
+pub(crate) fn lack_of(wanted_bytes: u64) -> Option<String> {
+    let left = headroom()?;
+    (left.bytes < wanted_bytes.saturating_add(KEEP_FREE_BYTES))
+        .then(|| format!("{} leaves {} bytes", left.bound, left.bytes))
 }
 
 fn headroom_at(proc: &Path, cgroups: &Path) -> Option<Headroom> {

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use innopool_policy::blocks::BlockNo;
 use innopool_policy::page::Fold;
 use innopool_policy::rules::ListRules;
+use innopool_policy::variant::ReserveRules;
 use innopool_policy::{PageId, Time};
 
 use crate::adaptive::Adaptive;
@@ -29,6 +30,9 @@ use crate::sync::{
     AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering, Touched,
 };
 use crate::translation::PageTable;
+
+/// A reserve is at most this part of an instance's frames.
+const RESERVE_SHARE: u64 = 8;
 
 pub(crate) struct Inner {
     pub(crate) options: PoolOptions,
@@ -58,6 +62,8 @@ pub(crate) struct Inner {
     /// Reads and writes that the store has and has not completed.
     pub(crate) in_flight: AtomicUsize,
     pub(crate) poison: OnceLock<Arc<str>>,
+    /// Why the last write that was tried failed; `None` when it went well.
+    pub(crate) write_error: Mutex<Option<String>>,
     pub(crate) adaptive: Mutex<Adaptive>,
     pub(crate) cleaner: Signal,
     /// Dumps and loads: which run, and what has been loaded.
@@ -120,6 +126,14 @@ impl Inner {
 
     pub(crate) fn instance_of_page(&self, page: PageId) -> &Instance {
         &self.instances[self.instance_number(page)]
+    }
+
+    /// The reserve of free frames that an instance keeps: as it is set, but no more than an eighth of its frames, or a small
+    /// instance would hold little else.
+    pub(crate) fn reserve_of(&self, instance: &Instance) -> ReserveRules {
+        let set = self.options.reserve;
+        let scan_depth_pages = set.scan_depth_pages.min(instance.size_pages() / RESERVE_SHARE);
+        ReserveRules { scan_depth_pages, ..set }
     }
 
     /// The list's rules as they are set now.

@@ -65,7 +65,7 @@
 //!    for a latch has no limit but its holder's.)
 //! 7. A [`resize`](Pool::resize) never stops gets. It ends with the new size or leaves the old one, and loses no page to a shrink
 //!    but the coldest.
-//! 8. One pass over a large table leaves the young pages, 5/8 of the pool, where they are: in instances of 512 pages or more
+//! 8. One pass over a large table leaves the young pages, 5/8 of the pool, where they are: in instances whose list has 512 pages or more
 //!    (smaller ones have no old sublist), as long as `old_blocks_time` is longer than the pass stays at a page.
 //!
 //! # What it costs

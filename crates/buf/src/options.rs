@@ -51,7 +51,7 @@ pub struct PoolOptions {
     pub fold: Fold,
     /// `innodb_old_blocks_pct`, `innodb_old_blocks_time` and the constants of the list.
     pub list: ListRules,
-    /// `innodb_lru_scan_depth` and the constants around it.
+    /// `innodb_lru_scan_depth` and the constants around it. The reserve is never more than an eighth of an instance's frames.
     pub reserve: ReserveRules,
     /// `innodb_read_ahead_threshold` and `innodb_random_read_ahead`.
     pub read_ahead: ReadAheadSettings,
@@ -59,7 +59,7 @@ pub struct PoolOptions {
     pub io_capacity: u64,
     /// `innodb_io_capacity_max`: pages a second when it must hurry. 0: twice `io_capacity`.
     pub io_capacity_max: u64,
-    /// `innodb_max_dirty_pages_pct`, 0 to 99.
+    /// `innodb_max_dirty_pages_pct`, 0 to 99.999.
     pub max_dirty_pages_pct: f64,
     /// `innodb_max_dirty_pages_pct_lwm`, 0 (off) to 99.
     pub max_dirty_pages_pct_lwm: f64,
@@ -169,11 +169,34 @@ impl PoolOptions {
                 return Err(setting(name, value, "it must be 0 to 99.999".to_owned()));
             }
         }
+        self.check_rules()?;
         if self.io_capacity == 0 {
             return Err(setting("io_capacity", 0, "nothing would ever be written".to_owned()));
         }
         if self.writes_in_flight_max == 0 {
             return Err(setting("writes_in_flight_max", 0, "nothing could be written".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+impl PoolOptions {
+    /// The numbers of the list and the reserve, which only an engine that knows what it does sets by hand.
+    fn check_rules(&self) -> Result<(), PoolError> {
+        /// More pages than any pool has.
+        const PAGES_MAX: u64 = 1 << 32;
+        if !(51..=1024).contains(&self.list.old_ratio) {
+            let why = "it must be 51 to 1024, in 1/1024 of the list".to_owned();
+            return Err(setting("list.old_ratio", self.list.old_ratio, why));
+        }
+        for (name, pages) in [
+            ("list.old_min_len_pages", self.list.old_min_len_pages),
+            ("list.old_tolerance_pages", self.list.old_tolerance_pages),
+            ("list.non_old_min_len_pages", self.list.non_old_min_len_pages),
+        ] {
+            if pages > PAGES_MAX {
+                return Err(setting(name, pages, format!("it must be at most {PAGES_MAX}")));
+            }
         }
         Ok(())
     }

@@ -22,6 +22,7 @@ use crate::frame::word::{
 };
 use crate::get::{Got, Hint};
 use crate::guard::{ExclusiveGuard, Pinned, SharedGuard, UpdateGuard};
+use crate::headroom;
 use crate::inner::{Inner, Signal};
 use crate::instance::Instance;
 use crate::log::Log;
@@ -160,7 +161,8 @@ impl Pool {
         Ok(self.get_shared(page, hint)?.unlatch())
     }
 
-    /// Makes a page that need not be in the store yet: zeroed, X-latched, at the head of the list. If the page is in the
+    /// Makes a page that need not have been written yet, but whose place in the store must be there when it is, or no flush
+    /// will succeed: zeroed, X-latched, at the head of the list. If the page is in the
     /// pool its bytes are zeroed and it stays where it is.
     ///
     /// # Errors
@@ -215,7 +217,7 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// [`PoolError::Busy`] when somebody holds the page for longer than a second.
+    /// [`PoolError::InUse`] when somebody holds the page for longer than a second.
     pub fn discard(&self, page: PageId) -> Result<(), PoolError> {
         const PATIENCE: u32 = 1000;
         for _ in 0..PATIENCE {
@@ -227,7 +229,7 @@ impl Pool {
                 sleep(Duration::from_millis(1));
             }
         }
-        Err(PoolError::Busy("a holder of the page to be discarded"))
+        Err(PoolError::InUse(page))
     }
 
     /// Writes every change whose record starts at or before `lsn`, waits for it, and syncs. Returns how many pages were
@@ -334,6 +336,9 @@ impl Inner {
             size_bytes: 0,
             why: error.to_string(),
         };
+        if let Some(why) = headroom::lack_of(u64::from(frames) << options.page_size.log2()) {
+            return Err(PoolError::Memory { wanted_bytes: options.size_bytes, size_bytes: 0, why });
+        }
         let arena = Arena::new(options.page_size, frames, frames_max).map_err(refused)?;
         let table = FrameTable::new(frames_max as usize).map_err(refused)?;
         let staging =
@@ -360,6 +365,7 @@ impl Inner {
             syncing: Mutex::new(()),
             in_flight: AtomicUsize::new(0),
             poison: OnceLock::new(),
+            write_error: Mutex::new(None),
             adaptive: Mutex::new(adaptive),
             cleaner: Signal::new(),
             warmth: Warmth::new(),
@@ -401,10 +407,10 @@ impl Inner {
     /// Throws out a page the caller has pinned. On `false` the pin is given up and the page is there still.
     fn discard_pinned(&self, page: PageId, frame: u32) -> bool {
         let descriptor = self.frame(frame);
-        if self.rooms.latch(descriptor, Want::Exclusive) != Latched::Yes {
-            // Its read has failed, so it has left the pool by itself.
+        // Without waiting: the holder of a latch may hold it for ever, and the caller's patience has an end.
+        if !self.rooms.try_latch(descriptor, Want::Exclusive) {
             self.release(frame, PIN);
-            return true;
+            return false;
         }
         let instance = self.instance_of_frame(frame);
         if !self.forget_changes(instance, frame) {

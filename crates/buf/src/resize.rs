@@ -20,7 +20,7 @@ use innopool_policy::blocks::BlockNo;
 use crate::error::PoolError;
 use crate::frame::table::LruLinks;
 use crate::frame::word::{DIRTY, Phase};
-use crate::headroom::headroom;
+use crate::headroom::lack_of;
 use crate::inner::Inner;
 use crate::instance::Instance;
 use crate::pool::Pool;
@@ -28,9 +28,6 @@ use crate::sync::{Ordering, sleep};
 
 /// Memory that is taken at a time.
 const EXTENT_BYTES: usize = 8 << 20;
-
-/// Memory left to everybody else when the pool grows.
-const KEEP_FREE_BYTES: u64 = 64 << 20;
 
 const PAUSE_FIRST: Duration = Duration::from_millis(1);
 const PAUSE_MOST: Duration = Duration::from_millis(100);
@@ -107,9 +104,10 @@ impl Inner {
         let Some(_only_one) = self.resizing.try_lock() else {
             return Err(PoolError::Busy("a resize"));
         };
-        let to = self.options.frames_of("size_bytes", size_bytes)?;
+        let most = u64::from(self.size_max_frames) << self.options.page_size.log2();
+        let to =
+            self.options.frames_of("size_bytes", size_bytes.min(most.saturating_add(1 << 16)))?;
         if to > self.size_max_frames {
-            let most = u64::from(self.size_max_frames) << self.options.page_size.log2();
             return Err(PoolError::Setting {
                 name: "size_bytes",
                 value: size_bytes.to_string(),
@@ -161,8 +159,8 @@ impl Inner {
         }
         // All that is still wanted, so that a growth that cannot succeed is refused before it presses anybody.
         let wanted = u64::from(to - at) << shift;
-        if let Some(left) = headroom().filter(|left| left.bytes < wanted + KEEP_FREE_BYTES) {
-            return Err(refuse(format!("{} leaves {} bytes", left.bound, left.bytes)));
+        if let Some(why) = lack_of(wanted) {
+            return Err(refuse(why));
         }
         self.arena.grow(at, next).map_err(|error| refuse(error.to_string()))
     }
@@ -174,6 +172,9 @@ impl Inner {
         patience: Duration,
         control: &ResizeControl,
     ) -> Result<(), PoolError> {
+        if control.is_cancelled() {
+            return Err(stopped("it was cancelled"));
+        }
         self.begin_withdrawal(to);
         let started = Instant::now();
         let mut pause = PAUSE_FIRST;

@@ -269,6 +269,11 @@ fn settings_that_cannot_be_are_refused_by_name() {
             Box::new(|o: &mut innopool_buf::PoolOptions| o.max_dirty_pages_pct = f64::NAN),
             "max_dirty_pages_pct",
         ),
+        (Box::new(|o: &mut innopool_buf::PoolOptions| o.list.old_ratio = 7), "list.old_ratio"),
+        (
+            Box::new(|o: &mut innopool_buf::PoolOptions| o.list.old_tolerance_pages = u64::MAX),
+            "list.old_tolerance_pages",
+        ),
         (Box::new(|o: &mut innopool_buf::PoolOptions| o.page_size = PageSize::KIB_4), "page_size"),
     ] {
         let error = pool_common::try_with(64, 10, set).err().unwrap();
@@ -291,4 +296,60 @@ fn the_store_is_never_asked_to_write_before_the_log_is_durable() {
     assert_eq!(rig.durable_log.durable(), Lsn(600));
     assert_eq!(rig.store.counts().writes, 1);
     assert!(rig.store.sync(1).is_ok());
+}
+
+#[test]
+fn a_pool_that_the_machine_has_no_memory_for_is_refused() {
+    let tried = pool_common::try_with(64, 10, |options| {
+        options.size_bytes = 1 << 42;
+        options.size_max_bytes = 1 << 42;
+    });
+    let error = tried.err().unwrap();
+    assert!(matches!(error, PoolError::Memory { .. }), "{error}");
+}
+
+#[test]
+fn a_page_that_is_held_is_not_discarded_and_nobody_hangs() {
+    let rig = Rig::new(64, 100);
+    let held = rig.pool.get_shared(page(1), Hint::Normal).unwrap();
+    let refused = rig.pool.discard(page(1)).unwrap_err();
+    assert!(matches!(refused, PoolError::InUse(held) if held == page(1)), "{refused}");
+    drop(held);
+    rig.pool.discard(page(1)).unwrap();
+    assert_eq!(rig.pool.stats().data_pages, 0);
+}
+
+#[test]
+fn an_exhausted_pool_says_why_its_pages_cannot_be_written() {
+    let rig = Rig::with(16, 100, |options| options.exhausted_after = Duration::from_millis(50));
+    rig.durable_log.fail(true);
+    for number in 0..16 {
+        let mut guard = rig.pool.get_exclusive(page(number), Hint::Normal).unwrap();
+        guard.mark_dirty(Lsn(5), Lsn(600)).unwrap();
+    }
+    let error = rig.pool.get_shared(page(16), Hint::Normal).unwrap_err();
+    assert!(error.to_string().contains("the log's disk is full"), "{error}");
+    rig.durable_log.fail(false);
+    rig.pool.get_shared(page(16), Hint::Normal).unwrap();
+}
+
+#[test]
+fn a_cancelled_shrink_does_not_begin() {
+    let rig = Rig::new(64, 100);
+    let control = ResizeControl::default();
+    control.cancel();
+    let refused = rig.pool.resize(16 * 16384, Duration::from_secs(1), &control).unwrap_err();
+    assert!(matches!(refused, PoolError::Stopped { .. }), "{refused}");
+    assert_eq!(rig.pool.stats().size_pages, 64);
+}
+
+#[test]
+fn the_reserve_leaves_most_of_a_small_pool_to_pages() {
+    let rig = Rig::new(1024, 2000);
+    for number in 0..1024 {
+        drop(rig.pool.get_shared(page(number), Hint::Normal).unwrap());
+    }
+    rig.pool.clean().unwrap();
+    let stats = rig.pool.stats();
+    assert_eq!((stats.data_pages, stats.free_pages), (896, 128));
 }

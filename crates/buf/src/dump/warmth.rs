@@ -34,10 +34,10 @@ impl Warmth {
 impl Inner {
     /// Whether every instance is full, or has had to evict.
     pub(super) fn has_been_full(&self) -> bool {
-        let reserve = &self.options.reserve;
         let full = |instance: &Instance| {
+            let reserve = self.reserve_of(instance);
             instance.counters.sum(Counter::Evicted) > 0
-                || fitting_pages(reserve, instance.free_pages(), instance.lru_pages()) == 0
+                || fitting_pages(&reserve, instance.free_pages(), instance.lru_pages()) == 0
         };
         self.instances.iter().all(full)
     }

@@ -208,7 +208,7 @@ impl Load<'_> {
         for number in 0..self.pool.instances.len() {
             let instance = &self.pool.instances[number];
             let (free, listed) = (instance.free_pages(), instance.lru_pages());
-            let fitting = fitting_pages(&self.pool.options.reserve, free, listed);
+            let fitting = fitting_pages(&self.pool.reserve_of(instance), free, listed);
             self.plan.drop_coldest(number, fitting);
         }
         self.control.set_total(self.plan.wanted_pages());
@@ -248,7 +248,7 @@ impl Load<'_> {
         for &entry in entries {
             // Others take frames too.
             let free = lru.free.len() as u64;
-            let fitting = fitting_pages(&pool.options.reserve, free, lru.list.len_pages());
+            let fitting = fitting_pages(&pool.reserve_of(instance), free, lru.list.len_pages());
             self.plan.drop_coldest(number, fitting);
             if !self.plan.take(entry) {
                 continue;
