@@ -403,3 +403,17 @@ fn io_uring_that_is_required_and_missing_is_an_error_with_its_reason() {
         (asked, probed) => panic!("{asked:?} when required, {probed:?} when probed"),
     }
 }
+
+#[test]
+fn a_file_is_one_tablespace_and_an_ordinary_file() {
+    let store = FileStore::open(FileStoreOptions::new(SIZE)).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let (path, link) = (directory.path().join("1"), directory.path().join("link"));
+    store.create_space(1, &path, 4).unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let error = store.open_space(2, &link).unwrap_err();
+    assert!(matches!(error, FileError::SameFile { other: 1, .. }), "{error}");
+    assert!(matches!(store.space_pages(2).unwrap_err().fault, Fault::NoSuchSpace(2)));
+    let error = store.open_space(3, "/dev/null".as_ref()).unwrap_err();
+    assert!(matches!(error, FileError::NotAFile { .. }), "{error}");
+}

@@ -49,6 +49,20 @@ pub enum FileError {
         /// Its file.
         path: PathBuf,
     },
+    /// The file is open already, as another tablespace, perhaps by another path.
+    #[error("{} is open as tablespace {other} already; two tablespaces must not share a file", path.display())]
+    SameFile {
+        /// The tablespace that has the file.
+        other: u32,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The path names something else than an ordinary file.
+    #[error("{} is not an ordinary file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
     /// The tablespace is not open in this store.
     #[error("there is no tablespace {space}")]
     NoSuchSpace {

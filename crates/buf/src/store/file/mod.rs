@@ -205,7 +205,11 @@ impl FileStore {
             return Err(FileError::AlreadyOpen { space, path: file.path().to_owned() });
         }
         let file = Arc::new(make()?);
-        self.spaces.write().unwrap_or_else(PoisonError::into_inner).insert(space, file);
+        let mut spaces = self.spaces.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some((&other, _)) = spaces.iter().find(|(_, open)| open.is_same_file(&file)) {
+            return Err(FileError::SameFile { other, path: file.path().to_owned() });
+        }
+        spaces.insert(space, file);
         Ok(())
     }
 

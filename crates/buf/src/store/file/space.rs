@@ -6,6 +6,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,6 +28,8 @@ const ASSUMED_ALIGNMENT_BYTES: u32 = 4096;
 #[derive(Debug)]
 pub(super) struct SpaceFile {
     path: PathBuf,
+    /// Device and inode: the file itself, whatever path leads to it.
+    identity: (u64, u64),
     file: File,
     page_size: PageSize,
     mode: OpenMode,
@@ -85,7 +88,11 @@ impl SpaceFile {
         page_size: PageSize,
         direct: Direct,
     ) -> Result<SpaceFile, FileError> {
-        let bytes = file.metadata().map_err(FileError::io("measuring", path))?.len();
+        let metadata = file.metadata().map_err(FileError::io("measuring", path))?;
+        if !metadata.is_file() {
+            return Err(FileError::NotAFile { path: path.to_owned() });
+        }
+        let bytes = metadata.len();
         let pages = bytes >> page_size.log2();
         if page_size.bytes() as u64 * pages != bytes {
             let page_bytes = page_size.bytes();
@@ -95,6 +102,7 @@ impl SpaceFile {
         let mode = set_mode(&file, path, page_size, direct)?;
         Ok(SpaceFile {
             path: path.to_owned(),
+            identity: (metadata.dev(), metadata.ino()),
             file,
             page_size,
             mode,
@@ -107,6 +115,11 @@ impl SpaceFile {
     /// The file itself.
     pub(super) fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Whether both are one file, by whatever paths.
+    pub(super) fn is_same_file(&self, other: &SpaceFile) -> bool {
+        self.identity == other.identity
     }
 
     /// Where it is.
