@@ -132,7 +132,8 @@ impl Inner {
     /// instance would hold little else.
     pub(crate) fn reserve_of(&self, instance: &Instance) -> ReserveRules {
         let set = self.options.reserve;
-        let scan_depth_pages = set.scan_depth_pages.min(instance.size_pages() / RESERVE_SHARE);
+        let most = (instance.size_pages() / RESERVE_SHARE).max(1);
+        let scan_depth_pages = set.scan_depth_pages.min(most);
         ReserveRules { scan_depth_pages, ..set }
     }
 
