@@ -8,6 +8,7 @@ mod edits;
 mod inputs;
 
 use std::collections::HashMap;
+use std::io::Write as _;
 
 use innopool_policy::read_ahead::Links;
 use innopool_policy::replay::{BufferPool, LruRow, PoolConfig, RowOrder};
@@ -199,11 +200,11 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 impl Held {
-    /// Prints one line, for whoever runs the tests with `--nocapture`.
-    #[allow(clippy::print_stdout, reason = "the figures are there to be looked at")]
+    /// Writes one line past the test harness, which would keep it to itself: the gate's log is to show it.
     pub(crate) fn print(&self, workload: &str, inputs: &Inputs) {
         let pair = |(ours, theirs): (u64, u64)| format!("{ours}/{theirs}");
-        println!(
+        let _ = writeln!(
+            std::io::stderr(),
             "{workload}: {} gets ({} unseen), {:.1} turnovers; order {:.4}, old marks {:.4}; \
              ours/server: made young {}, not young {}, evicted {}, demand reads {}, read ahead {}, \
              drifted into the young part {} (before: {}); foreseen: moves {}, reads {}; {inputs}",
