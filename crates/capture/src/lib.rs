@@ -1,0 +1,1 @@
+//! Recording the page accesses of a live MySQL, MariaDB or Percona server.
