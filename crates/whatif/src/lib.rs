@@ -4,5 +4,22 @@
 //! others, each with a band.
 
 mod answer;
+mod compose;
+mod error;
+mod estimate;
+mod hash;
+mod hidden;
+mod question;
+mod replay;
+mod room;
+mod start;
+mod survey;
+mod survival;
+mod tape;
+mod window;
 
 pub use answer::{Answer, Calibration, Captured, Row};
+pub use compose::answer_tapes;
+pub use error::WhatifError;
+pub use question::Question;
+pub use tape::{MemoryTape, Records, Tape};
