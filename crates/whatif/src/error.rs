@@ -9,6 +9,9 @@ pub enum WhatifError {
     /// No recording was named.
     #[error("no recording was given: name at least one file that `innopool capture` wrote")]
     NoRecording,
+    /// A recording cannot be read.
+    #[error(transparent)]
+    Read(#[from] innopool_recording::ReadError),
     /// A recording holds no window with anything in it.
     #[error("the recording holds no watched time: nothing can be said of it. Record again, longer")]
     Empty,

@@ -24,52 +24,91 @@ struct Due {
     looks: u64,
 }
 
+/// Stretches of one length, in the order in which they began.
+#[derive(Clone, Debug)]
+struct Stretches {
+    queue: VecDeque<Due>,
+    step: u64,
+}
+
+impl Stretches {
+    fn new(arrivals: u64) -> Stretches {
+        Stretches { queue: VecDeque::new(), step: (arrivals / LOOKS).max(1) }
+    }
+
+    fn begin(&mut self, page: PageId, arrivals: u64) {
+        self.queue.push_back(Due { at: arrivals + self.step, page, looks: LOOKS - 1 });
+    }
+
+    /// The next look that is due.
+    fn next(&mut self, arrivals: u64) -> Option<PageId> {
+        let due = *self.queue.front().filter(|due| due.at <= arrivals)?;
+        self.queue.pop_front();
+        if due.looks > 0 {
+            // In order, as every look is one step after the one before.
+            self.queue.push_back(Due { at: due.at + self.step, looks: due.looks - 1, ..due });
+        }
+        Some(due.page)
+    }
+}
+
 /// Accesses to come, by the server's count of arrivals.
 #[derive(Clone, Debug)]
 pub(crate) struct Hidden {
-    queue: VecDeque<Due>,
-    step: u64,
+    after_head: Stretches,
+    /// Only where this pool would evict a page within the wait.
+    after_read: Option<Stretches>,
     guess: Guess,
     turn: u64,
 }
 
 impl Hidden {
-    pub(crate) fn new(survey: &Survey, guess: Guess) -> Hidden {
-        let step = (survey.hidden_evictions / LOOKS).max(1);
-        Hidden { queue: VecDeque::new(), step, guess, turn: 0 }
+    /// `old_pages` is the length of the old sublist at the size that is replayed.
+    pub(crate) fn new(survey: &Survey, guess: Guess, old_pages: u64) -> Hidden {
+        let wait = survey.hidden_after_read;
+        Hidden {
+            after_head: Stretches::new(survey.hidden_evictions),
+            after_read: (old_pages < wait * 2).then(|| Stretches::new(wait)),
+            guess,
+            turn: 0,
+        }
     }
 
     /// The server put `page` at the head when `arrivals` pages had come in.
     pub(crate) fn put_at_head(&mut self, page: PageId, arrivals: u64) {
-        self.queue.push_back(Due { at: arrivals + self.step, page, looks: LOOKS - 1 });
+        self.after_head.begin(page, arrivals);
+    }
+
+    /// The server read `page` when `arrivals` pages had come in.
+    pub(crate) fn read(&mut self, page: PageId, arrivals: u64) {
+        if let Some(after_read) = &mut self.after_read {
+            after_read.begin(page, arrivals);
+        }
     }
 
     /// The next page that is accessed unseen, if there is one by now.
     pub(crate) fn next(&mut self, survey: &Survey, arrivals: u64) -> Option<PageId> {
-        while let Some(&due) = self.queue.front() {
-            if due.at > arrivals {
-                return None;
-            }
-            self.queue.pop_front();
-            if due.looks > 0 {
-                // In order as long as every look is one step after the one before.
-                let again = Due { at: due.at + self.step, looks: due.looks - 1, ..due };
-                self.queue.push_back(again);
-            }
+        loop {
+            let (page, step) = match self.after_head.next(arrivals) {
+                Some(page) => (page, self.after_head.step),
+                None => {
+                    let after_read = self.after_read.as_mut()?;
+                    (after_read.next(arrivals)?, after_read.step)
+                }
+            };
             self.turn += 1;
-            if self.is_accessed(survey, due.page) {
-                return Some(due.page);
+            if self.is_accessed(survey, page, step) {
+                return Some(page);
             }
         }
-        None
     }
 
-    fn is_accessed(&self, survey: &Survey, page: PageId) -> bool {
+    fn is_accessed(&self, survey: &Survey, page: PageId, step: u64) -> bool {
         match self.guess {
             Guess::Fewest => true,
             Guess::Most => false,
             Guess::Likely => {
-                let expected = survey.access_rate(page) * self.step as f64;
+                let expected = survey.access_rate(page) * step as f64;
                 draw(page, self.turn) < 1.0 - (-expected).exp()
             }
         }

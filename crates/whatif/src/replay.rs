@@ -52,6 +52,8 @@ pub(crate) const NO_DEPTH: u16 = u16::MAX - 1;
 pub(crate) struct Replayed {
     /// Demand reads, by slice of the window.
     pub(crate) demand_reads: Vec<u64>,
+    /// Reads of these that come of accesses put in.
+    pub(crate) hidden_reads: u64,
     /// Pages in the young sublist at the end.
     pub(crate) young: PageSet,
     /// Reads of pages that were seen to go, by depth: those spared at this size, and all.
@@ -121,13 +123,15 @@ impl<'a> Run<'a> {
         let mut pool = BufferPool::new(config)?;
         let begun = scene.known.begin(&mut pool, promoted);
         let strangers_left = begun.strangers.iter().map(|list| list.len() as u64).sum();
-        let hidden =
-            (smaller && scene.source == Source::Events).then(|| Hidden::new(scene.survey, guess));
+        let frames = config.size_pages.saturating_sub(config.misc_pages).max(1);
+        let old = config.rules.list.desired_old_pages(frames);
+        let hidden = (smaller && scene.source == Source::Events)
+            .then(|| Hidden::new(scene.survey, guess, old));
         Ok(Run {
             scene: *scene,
             strangers: begun.strangers,
             strangers_left,
-            frames: config.size_pages.saturating_sub(config.misc_pages).max(1),
+            frames,
             pool,
             hidden,
             arrivals: 0,
@@ -136,11 +140,21 @@ impl<'a> Run<'a> {
             out: Replayed {
                 demand_reads: vec![0; SLICES],
                 spared: Vec::new(),
+                hidden_reads: 0,
                 young: PageSet::default(),
                 doubtful: vec![0; SLICES],
                 strangers: Vec::with_capacity(SLICES),
             },
         })
+    }
+
+    /// Whether the recorded server read the event's page on demand.
+    fn is_read(&self, event: &Event) -> bool {
+        match event.kind {
+            EventKind::DemandRead => self.scene.source == Source::Events,
+            EventKind::Get(_) => !self.pool.contains(event.page),
+            _ => false,
+        }
     }
 
     fn young(&self) -> PageSet {
@@ -182,10 +196,16 @@ impl<'a> Run<'a> {
                 self.pool.create(event.page, self.now)?;
             }
         }
-        if let Some(hidden) = &mut self.hidden
-            && matches!(event.kind, EventKind::MadeYoung | EventKind::Created)
-        {
-            hidden.put_at_head(event.page, self.arrivals);
+        if let Some(hidden) = &mut self.hidden {
+            match event.kind {
+                EventKind::MadeYoung | EventKind::Created => {
+                    hidden.put_at_head(event.page, self.arrivals);
+                }
+                EventKind::DemandRead | EventKind::AheadRead => {
+                    hidden.read(event.page, self.arrivals);
+                }
+                EventKind::Get(_) => {}
+            }
         }
         self.arrivals += u64::from(arrives(event.kind));
         Ok(())
@@ -194,6 +214,8 @@ impl<'a> Run<'a> {
     fn access_unseen(&mut self) -> Result<(), NoFreeFrame> {
         let Some(mut hidden) = self.hidden.take() else { return Ok(()) };
         while let Some(page) = hidden.next(self.scene.survey, self.arrivals) {
+            let read = !self.pool.contains(page);
+            self.out.hidden_reads += u64::from(read);
             self.get(page, Fetch::Normal)?;
         }
         self.hidden = Some(hidden);
@@ -308,7 +330,7 @@ pub(crate) fn calibrate(
         if first {
             returns.depths[number] = FIRST_SIGHT;
         }
-        if event.kind == EventKind::DemandRead {
+        if run.is_read(event) {
             match numbers.remove(&event.page) {
                 Some(gone) => {
                     let depth = ghosts.back(gone);

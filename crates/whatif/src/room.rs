@@ -6,9 +6,12 @@
 //! reserve is a setting, not a share of the pool, and is carried over to other sizes as it is. So is
 //! what locks take; what a hash index takes grows with the pool.
 
+use std::time::Duration;
+
 use innopool_policy::Variant;
 use innopool_policy::read_ahead::ReadAheadSettings;
 use innopool_policy::replay::{DirtyPages, PoolConfig, ReserveKeeping};
+use innopool_policy::scale::Scale;
 use innopool_policy::variant::{InstanceDefault, VariantRules};
 use innopool_recording::{Flavor, PoolSettings, Provenance};
 
@@ -84,6 +87,9 @@ pub(crate) fn variant_of(provenance: &Provenance) -> Variant {
 #[derive(Clone, Debug)]
 pub(crate) struct Pools {
     rules: VariantRules,
+    /// The server's own, whatever is asked.
+    recorded_rules: VariantRules,
+    scale: Scale,
     settings: PoolSettings,
     room: Room,
 }
@@ -91,17 +97,47 @@ pub(crate) struct Pools {
 impl Pools {
     pub(crate) fn new(provenance: &Provenance, question: &Question, room: Room) -> Pools {
         let settings = provenance.pool.clone();
-        let mut rules = question.policy.unwrap_or_else(|| variant_of(provenance)).rules();
-        rules.list = rules.list.with_old_blocks_pct(to_percent(settings.old_blocks_pct));
-        let wait = question
-            .old_blocks_time
-            .unwrap_or(std::time::Duration::from_millis(settings.old_blocks_time_ms));
-        rules.list = rules.list.with_old_blocks_time(wait);
-        Pools { rules, settings, room }
+        let served = Duration::from_millis(settings.old_blocks_time_ms);
+        let set = |variant: Variant, wait| {
+            let mut rules = variant.rules();
+            let list = rules.list.with_old_blocks_pct(to_percent(settings.old_blocks_pct));
+            rules.list = list.with_old_blocks_time(wait);
+            rules
+        };
+        let recorded = variant_of(provenance);
+        let rules =
+            set(question.policy.unwrap_or(recorded), question.old_blocks_time.unwrap_or(served));
+        Pools { rules, recorded_rules: set(recorded, served), scale: Scale::FULL, settings, room }
+    }
+
+    /// The same for a sample of the pages.
+    pub(crate) fn in_miniature(self, scale: Scale) -> Pools {
+        Pools { scale, ..self }
+    }
+
+    pub(crate) fn recorded_rules(&self) -> &VariantRules {
+        &self.recorded_rules
+    }
+
+    /// The pool that was recorded, whatever is asked.
+    pub(crate) fn recorded(&self) -> PoolConfig {
+        let config = self.whole(self.settings.size_bytes);
+        self.scale.pool(PoolConfig { rules: self.recorded_rules, ..config })
     }
 
     pub(crate) fn rules(&self) -> &VariantRules {
         &self.rules
+    }
+
+    /// Whether the recorded pool evicts: whether its frames are all in use, but for a reserve.
+    pub(crate) fn is_full(&self) -> bool {
+        self.room.full
+    }
+
+    /// Pages that a pool of `size_bytes` holds.
+    pub(crate) fn capacity_pages(&self, size_bytes: u64) -> u64 {
+        let config = self.at(size_bytes);
+        config.size_pages.saturating_sub(config.misc_pages)
     }
 
     pub(crate) fn instances_at(&self, size_bytes: u64) -> usize {
@@ -130,6 +166,10 @@ impl Pools {
 
     /// The pool at `size_bytes`. It evicts as frames are wanted; frames of the reserve are withheld.
     pub(crate) fn at(&self, size_bytes: u64) -> PoolConfig {
+        self.scale.pool(self.whole(size_bytes))
+    }
+
+    fn whole(&self, size_bytes: u64) -> PoolConfig {
         let factor = size_bytes as f64 / self.settings.size_bytes.max(1) as f64;
         let size_pages = to_pages(self.room.total_pages as f64 * factor).max(1);
         let misc = if self.settings.adaptive_hash_index {

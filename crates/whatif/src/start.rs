@@ -42,6 +42,7 @@ pub(crate) struct KnownList {
     places: Vec<Place>,
     /// Pages put at the head for each page evicted.
     heads_per_eviction: f64,
+    full: bool,
 }
 
 /// What a pool was begun with.
@@ -52,10 +53,12 @@ pub(crate) struct Begun {
 }
 
 impl KnownList {
+    /// `full` is whether the recorded pool had no frames left.
     pub(crate) fn new(
         residents: &[Vec<PageId>],
         rules: &ListRules,
         heads_per_read: f64,
+        full: bool,
     ) -> KnownList {
         let mut places = Vec::new();
         for list in residents {
@@ -69,7 +72,7 @@ impl KnownList {
         if residents.len() > 1 {
             places.sort_by(|one, other| one.depth.total_cmp(&other.depth));
         }
-        KnownList { places, heads_per_eviction: heads_per_read }
+        KnownList { places, heads_per_eviction: heads_per_read, full }
     }
 
     /// Fills `pool`, which is empty. Old pages that are among `promoted` begin young: a larger pool would have found
@@ -95,8 +98,11 @@ impl KnownList {
             let occupancy = pool.instance_occupancy(instance).unwrap_or_default();
             let mut strangers = Vec::new();
             let known = (young.len() + old.len()) as u64;
-            let missing =
-                if self.places.is_empty() { 0 } else { occupancy.free_pages.saturating_sub(known) };
+            let missing = if self.places.is_empty() || !self.full {
+                0
+            } else {
+                occupancy.free_pages.saturating_sub(known)
+            };
             while (strangers.len() as u64) < missing && next_stranger < u32::MAX {
                 let page = PageId::new(STRANGERS, next_stranger);
                 if pool.instance_of(page) == instance {

@@ -9,6 +9,7 @@ use innopool_policy::promotion::young_window_pages;
 use innopool_recording::EventKind;
 
 use crate::hash::PageMap;
+use crate::replay::{SLICES, slice_of};
 use crate::room::Pools;
 use crate::window::Window;
 
@@ -32,6 +33,12 @@ pub(crate) struct Survey {
     pub(crate) pages: PageMap<PageFacts>,
     /// Evictions of the server for which a page put at the head shows no access.
     pub(crate) hidden_evictions: u64,
+    /// Arrivals after which a read page that is still there has waited long enough to be moved: until then
+    /// no access to it shows either.
+    pub(crate) hidden_after_read: u64,
+    /// Arrivals within `innodb_old_blocks_time`.
+    pub(crate) arrivals_per_wait: f64,
+    rushed: bool,
     /// Pages that came in, each of which pushed one out if the pool was full.
     pub(crate) arrivals: u64,
     pub(crate) demand_reads: u64,
@@ -42,11 +49,14 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    pub(crate) fn of(window: &Window, pools: &Pools, size_bytes: u64) -> Survey {
-        let config = pools.at(size_bytes);
+    pub(crate) fn of(window: &Window, pools: &Pools) -> Survey {
+        let config = pools.recorded();
         let mut survey = Survey {
             pages: PageMap::default(),
             hidden_evictions: young_window_pages(&config.rules.list, config.size_pages),
+            hidden_after_read: 0,
+            arrivals_per_wait: 0.0,
+            rushed: false,
             arrivals: 0,
             demand_reads: 0,
             ahead_reads: 0,
@@ -58,6 +68,14 @@ impl Survey {
             survey.pages.insert(page, PageFacts { first: RESIDENT, accesses: 0, hidden: 0.0 });
         }
         let arrivals = window.events.iter().filter(|event| arrives(event.kind)).count() as u64;
+        let per_second = arrivals as f64 / window.seconds().max(1e-6);
+        let wait = per_second * config.rules.list.old_blocks_time.as_secs_f64();
+        // A page that is not accessed again in time is gone at the end of the old sublist, and read again.
+        let frames = config.size_pages.saturating_sub(config.misc_pages);
+        let old = config.rules.list.desired_old_pages(frames);
+        survey.hidden_after_read = crate::room::to_pages(wait).min(old);
+        survey.arrivals_per_wait = wait;
+        survey.rushed = wait > old as f64;
         for (number, event) in window.events.iter().enumerate() {
             survey.take(number, event.page, event.kind, arrivals);
         }
@@ -67,31 +85,32 @@ impl Survey {
     fn take(&mut self, number: usize, page: PageId, kind: EventKind, arrivals: u64) {
         let first = u32::try_from(number).unwrap_or(RESIDENT - 1);
         let facts = self.pages.entry(page).or_insert(PageFacts { first, accesses: 0, hidden: 0.0 });
-        let mut heads = false;
-        match kind {
-            EventKind::DemandRead => self.demand_reads += 1,
-            EventKind::AheadRead => self.ahead_reads += 1,
-            EventKind::Created => {
-                self.created += 1;
-                heads = true;
-            }
-            EventKind::MadeYoung => {
-                self.moves += 1;
-                heads = true;
-            }
-            EventKind::Get(_) => self.gets += 1,
-        }
+        let counter = match kind {
+            EventKind::DemandRead => &mut self.demand_reads,
+            EventKind::AheadRead => &mut self.ahead_reads,
+            EventKind::Created => &mut self.created,
+            EventKind::MadeYoung => &mut self.moves,
+            EventKind::Get(_) => &mut self.gets,
+        };
+        *counter += 1;
+        let hidden = match kind {
+            EventKind::Get(_) => 0,
+            EventKind::DemandRead | EventKind::AheadRead => self.hidden_after_read,
+            EventKind::Created | EventKind::MadeYoung => self.hidden_evictions,
+        };
         facts.accesses += 1;
-        if heads {
-            let left = arrivals.saturating_sub(self.arrivals);
-            facts.hidden += self.hidden_evictions.min(left) as f32;
-        }
+        facts.hidden += hidden.min(arrivals.saturating_sub(self.arrivals)) as f32;
         self.arrivals += u64::from(arrives(kind));
     }
 
     /// Whether event `number` is the first sight of its page.
     pub(crate) fn is_first_sight(&self, page: PageId, number: usize) -> bool {
         self.pages.get(&page).is_some_and(|facts| facts.first as usize == number)
+    }
+
+    /// Whether pages leave the old sublist sooner than `innodb_old_blocks_time` lets them be promoted.
+    pub(crate) fn is_rushed(&self) -> bool {
+        self.rushed
     }
 
     /// Accesses to `page` for each eviction of the server, as far as they can be seen.
@@ -114,4 +133,13 @@ const WATCHED_SHARE_MIN: f64 = 0.05;
 /// Whether the event brings a page into the pool.
 pub(crate) fn arrives(kind: EventKind) -> bool {
     matches!(kind, EventKind::DemandRead | EventKind::AheadRead | EventKind::Created)
+}
+
+/// Demand reads that were recorded, by slice of the window.
+pub(crate) fn reads_by_slice(window: &Window) -> Vec<u64> {
+    let mut slices = vec![0; SLICES];
+    for event in window.events.iter().filter(|event| event.kind == EventKind::DemandRead) {
+        slices[slice_of(event.time, window.duration)] += 1;
+    }
+    slices
 }

@@ -109,6 +109,34 @@ impl SurvivalCurve {
         (spared + self.points[last].share * held_beyond) / at_risk
     }
 
+    /// The share that lies at least `depth_pages` deep; beyond what is known, the curve's second half is carried
+    /// on as it fell.
+    pub(crate) fn at(&self, depth_pages: u64) -> f64 {
+        let position = depth_pages as f64 / self.step_pages as f64;
+        let last = self.points.len() - 1;
+        let step = self.step(depth_pages);
+        if step < last {
+            let part = position - step as f64;
+            return self.points[step].share * (1.0 - part) + self.points[step + 1].share * part;
+        }
+        let (end, back) = (self.points[last].share, self.points[last / 2].share);
+        if last == 0 || end <= 0.0 {
+            return end;
+        }
+        let distance = (last - last / 2) as f64;
+        end * (end / back).powf((position - last as f64) / distance)
+    }
+
+    /// Pages in a step.
+    pub(crate) fn step_pages(&self) -> u64 {
+        self.step_pages
+    }
+
+    /// Whether sightings tell of a depth.
+    pub(crate) fn knows(&self, depth_pages: u64) -> bool {
+        self.step(depth_pages) < self.steps()
+    }
+
     /// Steps that the sightings tell of.
     pub(crate) fn steps(&self) -> usize {
         self.points.len() - 1

@@ -1,11 +1,13 @@
 //! One watched stretch of time, gathered from its records.
 
 use innopool_policy::{PageId, Time};
-use innopool_recording::{CounterSample, Counters, Event, Record, WindowStart};
+use innopool_recording::{Batch, CounterSample, Counters, Event, Record, WindowStart};
 
 /// A window in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
+    /// Microseconds since 1970.
+    pub(crate) unix_us: u64,
     /// The counters at its start.
     pub(crate) first: Counters,
     /// The counters at its end, or the last that were seen.
@@ -27,6 +29,7 @@ pub(crate) struct Window {
 impl Window {
     pub(crate) fn begin(start: WindowStart) -> Window {
         Window {
+            unix_us: start.unix_us,
             last: start.counters.clone(),
             first: start.counters,
             samples: Vec::new(),
@@ -38,8 +41,44 @@ impl Window {
         }
     }
 
-    /// Adds a record of the window; `WindowStart` is not one.
-    pub(crate) fn add(&mut self, record: Record) {
+    /// A stretch of time between two moments, in microseconds since 1970, with nothing in it.
+    pub(crate) fn begin_at(from_unix_us: u64, to_unix_us: u64) -> Window {
+        let nothing = WindowStart {
+            unix_us: from_unix_us,
+            counters: Counters::default(),
+            has_residents: false,
+        };
+        let duration = Time::from_micros(to_unix_us.saturating_sub(from_unix_us));
+        Window { duration, ..Window::begin(nothing) }
+    }
+
+    /// The window as it is, but for its pages and events.
+    pub(crate) fn clone_without_pages(&self) -> Window {
+        Window {
+            unix_us: self.unix_us,
+            first: self.first.clone(),
+            last: self.last.clone(),
+            samples: self.samples.clone(),
+            duration: self.duration,
+            residents: Vec::new(),
+            events: Vec::new(),
+            lost_events: self.lost_events,
+            complete: self.complete,
+        }
+    }
+
+    /// Adds what belongs to the window; its start does not.
+    pub(crate) fn add(&mut self, batch: Batch<'_>) {
+        match batch {
+            Batch::Events(events) => {
+                self.events.extend_from_slice(events);
+                self.lasts(events.last().map_or(self.duration, |event| event.time));
+            }
+            Batch::Record(record) => self.add_record(record),
+        }
+    }
+
+    fn add_record(&mut self, record: Record) {
         match record {
             Record::WindowStart(_) => {}
             Record::Resident { instance, pages } => {

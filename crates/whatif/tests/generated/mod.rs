@@ -88,6 +88,10 @@ pub enum Kind {
     ZipfInsert,
     /// Bursts: rows of orders that are looked at for a while, then left.
     Orders,
+    /// A large table evenly and a small one steeply, with scans of a part at times.
+    TwoTables,
+    /// A load whose hot part widens and narrows every twenty seconds.
+    Waves,
 }
 
 /// The accesses of a kind of work, without end.
@@ -191,6 +195,24 @@ impl Work {
                     self.queue.extend(leaf(TABLE, self.zipf.draw(&mut self.draws)));
                 }
             }
+            Kind::TwoTables => {
+                if self.draws.below(400) == 0 {
+                    let from = self.draws.below(pages) as u32;
+                    for step in (0..150).rev() {
+                        self.queue.extend(leaf(SCANNED, from + step));
+                    }
+                } else if self.draws.below(3) == 0 {
+                    self.queue.extend(leaf(SCANNED, self.draws.below(pages / 3) as u32));
+                } else {
+                    self.queue.extend(leaf(TABLE, self.zipf.draw(&mut self.draws)));
+                }
+            }
+            Kind::Waves => {
+                let wave = (seconds * std::f64::consts::TAU / 20.0).sin();
+                let width = pages as f64 * (0.25 + 0.15 * wave);
+                let at = (self.draws.unit().powi(2) * width) as u32;
+                self.queue.extend(leaf(TABLE, at));
+            }
             Kind::Orders => {
                 let home = self.zipf.draw(&mut self.draws);
                 for step in 0..self.draws.below(6) as u32 {
@@ -274,10 +296,12 @@ impl Plan {
                 records.push(Record::WindowStart(WindowStart {
                     unix_us: 1_796_083_200_000_000,
                     counters: counters(&pool, 0),
-                    has_residents: true,
+                    has_residents: source != Source::Reads,
                 }));
-                let pages = pool.pages_from_head(0).collect();
-                records.push(Record::Resident { instance: 0, pages });
+                if source != Source::Reads {
+                    let pages = pool.pages_from_head(0).collect();
+                    records.push(Record::Resident { instance: 0, pages });
+                }
             }
             if seconds >= self.warm_seconds + self.seconds {
                 break;
@@ -287,7 +311,8 @@ impl Plan {
                 let kind = EventKind::Get(Fetch::Normal);
                 records.push(Record::Event(Event { time: time_in, page: access.page, kind }));
             }
-            if let Some(kind) = Plan::apply(&mut pool, time, access) {
+            let seen = |&kind: &EventKind| source != Source::Reads || kind == EventKind::DemandRead;
+            if let Some(kind) = Plan::apply(&mut pool, time, access).filter(seen) {
                 records.push(Record::Event(Event { time: time_in, page: access.page, kind }));
             }
         }
@@ -298,7 +323,7 @@ impl Plan {
             lost_events: 0,
             stopped_because: None,
         }));
-        MemoryTape { provenance: provenance(frames, source), records }
+        MemoryTape::new(provenance(frames, source), records)
     }
 }
 
