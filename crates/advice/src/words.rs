@@ -89,6 +89,15 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// The text with a capital at its start.
+pub(crate) fn sentence_start(text: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
+}
+
 /// Three digits that matter, without trailing zeros.
 fn short(value: f64) -> String {
     if value >= 99.95 {
