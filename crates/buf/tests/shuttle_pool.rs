@@ -570,7 +570,7 @@ fn a_discarded_page_is_gone_or_whole() {
         threads!(
             rig,
             |rig: &Rig| match rig.pool.discard(page(0)) {
-                Ok(()) | Err(PoolError::Busy(_)) => {}
+                Ok(()) | Err(PoolError::InUse(_)) => {}
                 Err(other) => panic!("{other}"),
             },
             |rig: &Rig| rig.visit(0),
@@ -620,7 +620,7 @@ fn notes_in_the_promotion_queue_move_no_wrong_page() {
             |rig: &Rig| [3, 6, 2].into_iter().for_each(|number| rig.visit(number)),
             |rig: &Rig| {
                 match rig.pool.discard(page(2)) {
-                    Ok(()) | Err(PoolError::Busy(_)) => {}
+                    Ok(()) | Err(PoolError::InUse(_)) => {}
                     Err(other) => panic!("{other}"),
                 }
                 let (control, patience) = (ResizeControl::default(), Duration::from_secs(60));

@@ -27,6 +27,17 @@ pub struct Provenance {
     pub remarks: Vec<String>,
 }
 
+impl Provenance {
+    /// Names the first field with a value that cannot be, and the value.
+    pub(crate) fn impossible(&self) -> Option<(&'static str, String)> {
+        let (rate, old) = (self.sampling.rate, self.pool.old_blocks_pct);
+        if !(rate > 0.0 && rate <= 1.0) {
+            return Some(("the share of sampled pages", rate.to_string()));
+        }
+        (!old.is_finite()).then(|| ("innodb_old_blocks_pct", old.to_string()))
+    }
+}
+
 /// Whose server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
