@@ -50,7 +50,9 @@ pub(crate) fn size(
         Verdict::Fine(margin) => {
             let mut counted =
                 Counted::new(current, level(facts), format!("{}.", words::sentence_start(&margin)));
-            if let Some(data) = facts.data_bytes().filter(|data| data + data / 20 <= current) {
+            if let Some(data) =
+                facts.data_bytes().filter(|data| data.saturating_add(data / 20) <= current)
+            {
                 counted.low_bytes =
                     Some(steps.up(data.saturating_add(data / 10))).filter(|low| *low <= current);
                 counted.high_bytes = Some(current);
