@@ -170,7 +170,7 @@ pub(super) fn counted(facts: &Facts<'_>, counted: Counted) -> Recommendation {
     let current = facts.pool.size_bytes.as_ref().map(|size| size.value);
     let mut reasons = counted.reasons;
     reasons.extend(share_of_memory(facts, counted.bytes));
-    if facts.budget.is_none() {
+    if facts.budget.is_none() && !reasons.iter().any(|reason| reason.contains("--host-memory")) {
         reasons.push(NO_BUDGET.to_owned());
     }
     Recommendation {
