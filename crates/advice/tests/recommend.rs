@@ -118,7 +118,7 @@ fn a_refused_curve_is_shown_and_never_followed() {
     let found = report.recommendation.expect("by counters");
     assert_eq!(found.evidence_level, EvidenceLevel::Counters);
     assert_eq!(report.curve.len(), 7);
-    assert!(report.remarks.iter().any(|r| r.contains("off by 40 %")), "{:?}", report.remarks);
+    assert!(found.reasons.iter().any(|r| r.contains("off by 40 %")), "{:?}", found.reasons);
     assert_eq!(report.price, None);
 }
 
@@ -141,7 +141,7 @@ fn where_the_curve_says_nothing_no_size_is_recommended() {
     let report = article().size(Some(&known_small));
     let found = report.recommendation.expect("by counters");
     assert_eq!(found.evidence_level, EvidenceLevel::Counters);
-    assert!(report.remarks.iter().any(|r| r.contains("only bounds")), "{:?}", report.remarks);
+    assert!(found.reasons.iter().any(|r| r.contains("only bounds")), "{:?}", found.reasons);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_budget_below_the_whole_curve_is_said_and_kept() {
     let report = look.size(Some(&curve));
     let found = report.recommendation.expect("what memory allows");
     assert!(found.pool_size_bytes <= 3 * GIB, "{found:?}");
-    assert!(report.remarks.iter().any(|r| r.contains("within the memory budget")));
+    assert!(found.reasons.iter().any(|r| r.contains("within the memory budget")), "{found:?}");
 }
 
 /// The published sweep: MySQL 9.7 on 32 GB, TPROC-C over 130 GB; new orders a minute at each size,

@@ -53,10 +53,16 @@ pub fn size(observation: &Observation, curve: Option<&Curve>) -> SizeReport {
             Some(wording::on_curve(&facts, &found, &ceiling))
         }
         other => {
-            remarks.extend(other.and_then(Result::err));
+            let refusal = other.and_then(Result::err);
             match counted::size(&facts, &ceiling, &steps) {
-                Ok(counted) => Some(wording::counted(&facts, counted)),
+                Ok(counted) => {
+                    let mut answer = wording::counted(&facts, counted);
+                    // Before why this size: why not by the stronger evidence.
+                    answer.reasons.splice(0..0, refusal);
+                    Some(answer)
+                }
                 Err(missing) => {
+                    remarks.extend(refusal);
                     remarks.push(format!("No size can be recommended without {missing}."));
                     None
                 }

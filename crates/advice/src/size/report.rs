@@ -115,7 +115,7 @@ pub struct PricePoint {
     pub pool_size_bytes: u64,
     /// Demand reads.
     pub disk_reads_per_second: f64,
-    /// Share of the time statements then take, 0 to 1.
+    /// Reads times latency, as a share of the time statements took at the recorded size.
     pub read_time_ratio: Option<f64>,
     /// Throughput over that of the best affordable size.
     pub throughput_ratio: Option<f64>,

@@ -94,7 +94,7 @@ prop_compose! {
         points.dedup_by_key(|point| point.pool_size_bytes);
         Load {
             rows: falling(&points, CurvePoint::estimated),
-            work: WorkTime { other, per_read: latency, basis: TimeBasis::StatementTime },
+            work: WorkTime { other, per_read: latency, recorded_reads: first, basis: TimeBasis::StatementTime },
         }
     }
 }
@@ -190,7 +190,12 @@ fn sketch() -> Load {
         row(24 * GIB, 230.0, 290.0, 370.0),
         row(28 * GIB, 220.0, 285.0, 365.0),
     ];
-    let work = WorkTime { other: 0.39, per_read: 0.61 / 9420.0, basis: TimeBasis::StatementTime };
+    let work = WorkTime {
+        other: 0.39,
+        per_read: 0.61 / 9420.0,
+        recorded_reads: 9420.0,
+        basis: TimeBasis::StatementTime,
+    };
     Load { rows, work }
 }
 
@@ -234,7 +239,7 @@ fn where_time_is_not_known_reads_alone_decide_and_ten_a_second_are_nothing() {
         reads.iter().enumerate().map(row).collect()
     };
     let size = |reads: &[f64]| {
-        let load = Load { rows: rows(reads), work: WorkTime::reads_alone() };
+        let load = Load { rows: rows(reads), work: WorkTime::reads_alone(0.0) };
         load.choose(u64::MAX, None).unwrap().bytes >> 30
     };
     assert_eq!(size(&[5.0, 3.0, 0.0]), 1);

@@ -133,7 +133,7 @@ fn cost(found: &OnCurve) -> String {
     let reads = found.reads(found.choice.bytes);
     let of = match found.work.basis {
         TimeBasis::StatementTime => "statement time",
-        TimeBasis::RunningThreads => "the time of running threads",
+        TimeBasis::RunningThreads => "running threads' time",
         TimeBasis::ReadsAlone => {
             return format!(
                 "{} disk reads/s are left there. Read latency and statement time are not known, so \
@@ -142,14 +142,19 @@ fn cost(found: &OnCurve) -> String {
             );
         }
     };
-    match found.work.reading_share(reads) {
-        Some(share) => format!(
-            "{} disk reads/s are left there, {} of {of}.",
-            words::rate(reads),
-            words::percent(share)
-        ),
-        None => format!("{} disk reads/s are left there.", words::rate(reads)),
-    }
+    let recorded = found.work.recorded_reads;
+    let (Some(share), Some(before)) =
+        (found.work.reading_share(reads), found.work.reading_share(recorded))
+    else {
+        return format!("{} disk reads/s are left there.", words::rate(reads));
+    };
+    format!(
+        "{} disk reads/s are left there, of {} recorded: {} of {of} then, of {}.",
+        words::rate(reads),
+        words::rate(recorded),
+        words::percent(share),
+        words::percent(before)
+    )
 }
 
 /// A word of warning for a size that people would not give.

@@ -36,6 +36,8 @@ pub(crate) struct WorkTime {
     pub(crate) other: f64,
     /// Time of one read, in the same unit.
     pub(crate) per_read: f64,
+    /// Reads per second at the size that was recorded.
+    pub(crate) recorded_reads: f64,
     /// What it is known from.
     pub(crate) basis: TimeBasis,
 }
@@ -49,7 +51,12 @@ impl WorkTime {
             (measured(curve.read_latency_seconds), measured(curve.statement_seconds_per_second))
         {
             let other = (statements - reads * latency).max(0.0);
-            return Self { other, per_read: latency, basis: TimeBasis::StatementTime };
+            return Self {
+                other,
+                per_read: latency,
+                recorded_reads: reads,
+                basis: TimeBasis::StatementTime,
+            };
         }
         // The look's share is of the size in force, so it fits the curve only at that size.
         let same = facts.pool.size_bytes.as_ref().is_some_and(|now| {
@@ -62,18 +69,19 @@ impl WorkTime {
                     ShareOf::RunningThreads => TimeBasis::RunningThreads,
                 };
                 let share = ratio.value.clamp(0.0, 1.0);
-                Self { other: 1.0 - share, per_read: share / reads, basis }
+                Self { other: 1.0 - share, per_read: share / reads, recorded_reads: reads, basis }
             }
-            _ => Self::reads_alone(),
+            _ => Self::reads_alone(reads),
         }
     }
 
     /// Without any time the work counts as much as makes reads that are not worth a look
     /// disappear in what may be lost; beyond that, reads are taken to be all there is, so what
     /// holds for them holds for any work beside them.
-    pub(crate) fn reads_alone() -> Self {
+    pub(crate) fn reads_alone(recorded_reads: f64) -> Self {
         let worth = READS_WORTH_A_LOOK.notice.unwrap_or(0.0);
-        Self { other: worth / (SIZE_WITHIN - 1.0), per_read: 1.0, basis: TimeBasis::ReadsAlone }
+        let other = worth / (SIZE_WITHIN - 1.0);
+        Self { other, per_read: 1.0, recorded_reads, basis: TimeBasis::ReadsAlone }
     }
 
     /// Time of the work with so many reads per second.
@@ -81,11 +89,12 @@ impl WorkTime {
         self.other + reads_per_second * self.per_read
     }
 
-    /// The share of that time that is reading, 0 to 1; `None` where time is not known.
+    /// Reading as a share of all the time the work took at the recorded size, as `whatif` gives it;
+    /// `None` where time is not known.
     pub(crate) fn reading_share(&self, reads_per_second: f64) -> Option<f64> {
-        let time = self.time(reads_per_second);
+        let time = self.time(self.recorded_reads);
         (self.basis != TimeBasis::ReadsAlone && time > 0.0)
-            .then(|| (reads_per_second * self.per_read / time).clamp(0.0, 1.0))
+            .then(|| reads_per_second * self.per_read / time)
     }
 
     /// The throughput with `reads` over that with `best`; `None` where time is not known.

@@ -122,7 +122,7 @@ pub(super) fn sides(price: &Price) -> Vec<String> {
             words::rate(point.disk_reads_per_second)
         );
         if let Some(share) = point.read_time_ratio {
-            text.push_str(&format!(", {} of the time", words::percent(share)));
+            text.push_str(&format!(", {} of today's time", words::percent(share)));
         }
         if let Some(left) = point.memory_left_bytes {
             text.push_str(&format!(", {} of the budget left", words::bytes(left)));
