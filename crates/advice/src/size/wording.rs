@@ -143,13 +143,21 @@ fn cost(found: &OnCurve) -> String {
         }
     };
     let recorded = found.work.recorded_reads;
+    if recorded.total_cmp(&reads).is_eq() {
+        let share = found.work.reading_share(reads).unwrap_or(0.0);
+        return format!(
+            "{} disk reads/s are {} of {of}.",
+            words::rate(reads),
+            words::percent(share)
+        );
+    }
     let (Some(share), Some(before)) =
         (found.work.reading_share(reads), found.work.reading_share(recorded))
     else {
         return format!("{} disk reads/s are left there.", words::rate(reads));
     };
     format!(
-        "{} disk reads/s are left there, of {} recorded: {} of {of} then, of {}.",
+        "{} disk reads/s would be left of {}: {} of {of} instead of {}.",
         words::rate(reads),
         words::rate(recorded),
         words::percent(share),
