@@ -16,6 +16,8 @@ pub struct Answer {
     pub curve: Vec<Row>,
     /// The size from which on more memory saves little; `None` where the curve does not show one.
     pub knee_bytes: Option<u64>,
+    /// The same for each window, by time, where there are several. The curve of the whole adds them up.
+    pub windows: Vec<WindowAnswer>,
     /// Whether a size may be recommended from it; else why not.
     pub refused_because: Option<String>,
     /// What a reader must know, one sentence each.
@@ -54,6 +56,21 @@ pub struct Calibration {
     pub replayed_disk_reads: u64,
     /// |replayed - measured| / measured.
     pub error_ratio: f64,
+}
+
+/// What one window says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WindowAnswer {
+    /// Microseconds since 1970, when it began.
+    pub started_unix_us: u64,
+    /// How long it was watched.
+    pub duration_seconds: f64,
+    /// Transactions that ended meanwhile.
+    pub transactions: Option<u64>,
+    /// The recorded size, replayed and counted.
+    pub calibration: Option<Calibration>,
+    /// By size, smallest first.
+    pub curve: Vec<Row>,
 }
 
 /// One size.
