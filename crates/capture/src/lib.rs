@@ -1,1 +1,3 @@
 //! Recording the page accesses of a live MySQL, MariaDB or Percona server.
+
+pub mod snapshots;

@@ -12,6 +12,7 @@ use innopool_policy::fetch::Fetch;
 use innopool_policy::page::PageId;
 
 use crate::event::EventKind;
+use crate::layout::PACKED_BYTES_MAX;
 
 /// Tablespaces that a block knows at a time; the index after the last one says that a new one follows.
 const SPACES_MAX: u8 = u8::MAX;
@@ -20,6 +21,8 @@ const SPACES_MAX: u8 = u8::MAX;
 pub(crate) const EVENT_BYTES_MAX: usize = 2 + 5 + 4 + 4;
 /// Bytes that an event takes at least.
 pub(crate) const EVENT_BYTES_MIN: usize = 3;
+/// Bytes before the events of a block: a time, and how many were lost.
+pub(crate) const PREFIX_BYTES_MAX: usize = 16;
 /// Readable bytes that the decoder wants behind a payload. What they hold changes nothing.
 pub(crate) const SLACK_BYTES: usize = 16;
 
@@ -108,7 +111,7 @@ impl Packer {
         Packer {
             dictionary: Dictionary::new(),
             hints: Box::new([0; HINTS]),
-            bytes: Vec::with_capacity(crate::layout::PACKED_BYTES_MAX),
+            bytes: Vec::with_capacity(PACKED_BYTES_MAX),
             items: 0,
         }
     }
@@ -122,7 +125,7 @@ impl Packer {
 
     /// Whether another event fits surely.
     pub(crate) fn has_room(&self) -> bool {
-        self.bytes.len() + EVENT_BYTES_MAX <= crate::layout::PACKED_BYTES_MAX
+        PREFIX_BYTES_MAX + self.bytes.len() + EVENT_BYTES_MAX <= PACKED_BYTES_MAX
     }
 
     /// Adds an event, `delta_us` after the one before it. There must be [room](Self::has_room).

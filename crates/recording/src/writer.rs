@@ -10,7 +10,7 @@ use crate::counters::CounterSample;
 use crate::error::WriteError;
 use crate::event::Event;
 use crate::layout::{BLOCK_HEADER_BYTES, BlockHeader, BlockKind, PAYLOAD_BYTES_MAX, file_header};
-use crate::packed::{Packer, kind_code};
+use crate::packed::{PREFIX_BYTES_MAX, Packer, kind_code};
 use crate::provenance::Provenance;
 use crate::record::{Record, WindowEnd, WindowStart};
 
@@ -306,7 +306,7 @@ impl<W: Write> RecordWriter<W> {
         if self.place != Place::Inside || self.packer.items == 0 {
             return Ok(());
         }
-        let mut prefix = [0; 16];
+        let mut prefix = [0; PREFIX_BYTES_MAX];
         prefix[..8].copy_from_slice(&self.base_us.to_le_bytes());
         prefix[8..].copy_from_slice(&self.lost_events.to_le_bytes());
         self.packed_block(BlockKind::Events, &prefix)

@@ -11,7 +11,7 @@ use innopool_recording::{
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn any_recording_comes_back(records in recording()) {

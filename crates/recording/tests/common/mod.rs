@@ -140,9 +140,15 @@ fn kind() -> impl Strategy<Value = EventKind> {
     ]
 }
 
-/// Distances in time: none, small, and beyond what fits a distance.
+/// Distances in time: none, small, and beyond what fits a distance, which begins a block; so rarely that
+/// blocks also get full.
 fn distance() -> impl Strategy<Value = u64> {
-    prop_oneof![2 => Just(0), 5 => 0..300_u64, 2 => 0..100_000_u64, 1 => 0..1_u64 << 40]
+    prop_oneof![
+    2000 => Just(0),
+    5000 => 0..300_u64,
+    2000 => 0..100_000_u64,
+    1 => 0..1_u64 << 40,
+    ]
 }
 
 fn counters() -> impl Strategy<Value = Counters> {
@@ -161,7 +167,7 @@ enum Step {
 
 fn window() -> impl Strategy<Value = Vec<Record>> {
     let step = prop_oneof![
-        40 => (distance(), page(), kind()).prop_map(|(wait, page, kind)| Step::Event(wait, page, kind)),
+        5000 => (distance(), page(), kind()).prop_map(|(wait, page, kind)| Step::Event(wait, page, kind)),
         1 => counters().prop_map(|counters| Step::Sample(Box::new(counters))),
     ];
     let residents =

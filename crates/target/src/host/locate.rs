@@ -102,9 +102,19 @@ impl LocalServer {
         inside(&self.files_root, of_server)
     }
 
+    /// Where a dump of the pool that the server writes under `name` (its
+    /// `innodb_buffer_pool_filename`) can be opened from here; `None` when it did not say where its
+    /// data are.
+    pub fn pool_dump(&self, name: &str) -> Option<PathBuf> {
+        Some(self.path(&self.dump_named(name)?))
+    }
+
     /// The dump file, as an absolute path of the server's.
     pub(crate) fn dump_file(&self) -> Option<String> {
-        let name = self.says.innodb_buffer_pool_filename.as_deref()?;
+        self.dump_named(self.says.innodb_buffer_pool_filename.as_deref()?)
+    }
+
+    fn dump_named(&self, name: &str) -> Option<String> {
         if name.starts_with('/') {
             return Some(name.to_owned());
         }
