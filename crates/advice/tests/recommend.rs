@@ -129,11 +129,20 @@ fn where_the_curve_says_nothing_no_size_is_recommended() {
         point.bound_only = true;
         point.disk_reads_per_second = None;
         point.disk_reads_low_per_second = Some(0.0);
+        point.disk_reads_high_per_second = Some(730.0);
     }
     let report = article().size(Some(&known_small));
     let found = report.recommendation.expect("a size");
     assert_eq!(found.pool_size_bytes, 16 * GIB, "the largest that is known");
     assert!(report.remarks.iter().any(|r| r.contains("record again")), "{:?}", report.remarks);
+    // A worst case that is better than what is known of smaller sizes is worth moving to.
+    let mut worst = known_small.clone();
+    for point in &mut worst.points[4..] {
+        point.disk_reads_high_per_second = Some(300.0);
+    }
+    let found = answer(&article(), Some(&worst));
+    assert_eq!(found.pool_size_bytes, 24 * GIB);
+    assert!(found.reasons.iter().any(|r| r.contains("only the worst")), "{:?}", found.reasons);
     // Bounds alone: too far apart, so counters decide.
     for point in &mut known_small.points {
         point.bound_only = true;

@@ -90,6 +90,16 @@ impl CurvePoint {
         let high = number(self.disk_reads_high_per_second)?.max(low);
         Some(Reads { low, estimate: high, high })
     }
+
+    /// The estimate, else what the reads are at worst: a size of which no more is known is worth
+    /// having only where its worst is better than what is known of others.
+    pub(crate) fn estimated_or_worst(&self) -> Option<Reads> {
+        let worst = || {
+            let high = number(self.disk_reads_high_per_second)?;
+            Some(Reads { low: high, estimate: high, high })
+        };
+        self.estimated().or_else(worst)
+    }
 }
 
 /// A rate that can be one.

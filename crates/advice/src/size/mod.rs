@@ -125,6 +125,8 @@ struct OnCurve {
     level: EvidenceLevel,
     /// Only bounds were known, and they were enough.
     by_bounds: bool,
+    /// Of the size chosen only the worst is known.
+    worst_only: bool,
     current_bytes: Option<u64>,
 }
 
@@ -139,9 +141,9 @@ fn on_curve(
         return Err(format!("No size is recommended from the curve: {because}"));
     }
     let current = current_bytes(facts, Some(curve));
-    let estimated = falling(&curve.points, CurvePoint::estimated);
-    let by_bounds = estimated.is_empty();
-    let rows = if by_bounds { falling(&curve.points, CurvePoint::bounded) } else { estimated };
+    let by_bounds = curve.points.iter().all(|point| point.estimated().is_none());
+    let reads_of = if by_bounds { CurvePoint::bounded } else { CurvePoint::estimated_or_worst };
+    let rows = falling(&curve.points, reads_of);
     let Some((smallest, _)) = rows.first().copied() else {
         return Err("The curve says nothing of any size.".to_owned());
     };
@@ -163,7 +165,24 @@ fn on_curve(
             "The curve has only bounds, and they are too far apart to choose by.".to_owned()
         );
     }
-    Ok(OnCurve { choice, rows, work, level: curve.level, by_bounds, current_bytes: current })
+    let worst_only = !by_bounds && is_worst_only(curve, choice.bytes);
+    Ok(OnCurve {
+        choice,
+        rows,
+        work,
+        level: curve.level,
+        by_bounds,
+        worst_only,
+        current_bytes: current,
+    })
+}
+
+/// True when the row a size goes by has no estimate.
+fn is_worst_only(curve: &Curve, bytes: u64) -> bool {
+    let rows = curve.points.iter().filter(|point| point.estimated_or_worst().is_some());
+    rows.filter(|point| point.pool_size_bytes <= bytes)
+        .max_by_key(|point| point.pool_size_bytes)
+        .is_some_and(|point| point.estimated().is_none())
 }
 
 impl OnCurve {

@@ -78,6 +78,13 @@ pub(super) fn on_curve(facts: &Facts<'_>, found: &OnCurve, ceiling: &Ceiling) ->
     if found.by_bounds {
         reasons.push("The curve has only bounds; these are close enough to choose by.".to_owned());
     }
+    if found.worst_only {
+        reasons.push(
+            "Of this size the curve knows only the worst, and that is better than what it knows of \
+             smaller ones; it may be better still."
+                .to_owned(),
+        );
+    }
     if let Some(held) = &ceiling.held_back_by {
         reasons.push(format!("{}.", words::sentence_start(held)));
     }
@@ -205,17 +212,24 @@ pub(super) fn remarks(found: &OnCurve, curve: Option<&Curve>, ceiling: &Ceiling)
     if ceiling.hard_bytes.is_none() {
         remarks.push(NO_BUDGET.to_owned());
     }
-    let largest_known = found.rows.last().map_or(0, |(bytes, _)| *bytes);
+    let largest_known = curve
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .filter(|point| point.estimated().is_some())
+        .map(|point| point.pool_size_bytes)
+        .max()
+        .unwrap_or(0);
     let beyond = curve.is_some_and(|curve| {
         curve.points.iter().any(|point| {
             point.pool_size_bytes > largest_known && ceiling.allows(point.pool_size_bytes)
         })
     });
-    let left = reads_at(&found.rows, largest_known).map_or(0.0, |reads| reads.estimate);
+    let left = reads_at(&found.rows, found.choice.bytes).map_or(0.0, |reads| reads.estimate);
     if beyond && found.work.time(left) > found.work.time(0.0) * SIZE_WITHIN {
+        let from = words::bytes(found.choice.bytes);
         remarks.push(format!(
-            "Above {} the curve has no estimate, and reads are left to save: at that size, record \
-             again.",
+            "Above {} the curve has no estimate, and at {from} reads are left to save: record again \
+             there.",
             words::bytes(largest_known)
         ));
     }
