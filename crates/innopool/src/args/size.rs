@@ -20,6 +20,13 @@ pub(crate) struct SizeArgs {
     #[command(flatten)]
     pub(crate) interval: IntervalArgs,
 
+    /// Recommend from recordings of this server's page accesses, which capture wrote
+    ///
+    /// All of one server at one pool size. Without a TARGET the server is not asked: what the
+    /// recordings say of it is all that is known, and --host-memory gives the memory budget.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) recording: Vec<PathBuf>,
+
     /// Write the answer in this form
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
@@ -41,6 +48,10 @@ Examples:
       a server on another machine, whose memory innopool cannot see
   innopool size --from db1 --explain
       what collect saved, with the memory budget term by term
+  innopool size --socket /run/mysqld/mysqld.sock --recording today.ipr
+      the smallest size that does, under the load that was recorded
+  innopool size --recording today.ipr --host-memory 32G
+      the same from the recording alone
   innopool size --report size.md
       for a ticket
 

@@ -6,6 +6,7 @@ mod collect;
 mod explain;
 mod grants;
 mod look;
+mod recording;
 mod saved;
 mod size;
 #[cfg(test)]
