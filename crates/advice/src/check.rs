@@ -49,7 +49,7 @@ fn order(findings: &mut [Finding]) {
     );
 }
 
-fn server(facts: &Facts<'_>) -> ServerReport {
+pub(crate) fn server(facts: &Facts<'_>) -> ServerReport {
     ServerReport {
         flavor: facts.server().flavor.as_str(),
         version: facts.server().version_text.clone(),
@@ -57,7 +57,7 @@ fn server(facts: &Facts<'_>) -> ServerReport {
     }
 }
 
-fn pool(facts: &Facts<'_>) -> PoolReport {
+pub(crate) fn pool(facts: &Facts<'_>) -> PoolReport {
     let value = |fact: &Option<Fact<u64>>| fact.as_ref().map(|fact| fact.value);
     let pool = &facts.pool;
     let rate = |of: fn(&innopool_target::Interval) -> Option<&Fact<f64>>| {
@@ -99,7 +99,7 @@ fn memory(facts: &Facts<'_>) -> MemoryReport {
     }
 }
 
-fn not_read(observation: &Observation) -> Vec<NotReadReport> {
+pub(crate) fn not_read(observation: &Observation) -> Vec<NotReadReport> {
     let mut list: Vec<_> = observation
         .not_read
         .iter()

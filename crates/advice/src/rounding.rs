@@ -14,19 +14,39 @@ const MIB: u64 = 1024 * 1024;
 /// Frames a server takes for its own descriptors make the page count up to this share smaller.
 const PAGES_TOLERANCE: f64 = 0.07;
 
-/// The size a start with `bytes` would give on this server.
-pub(crate) fn effective(facts: &Facts<'_>, bytes: u64) -> Option<EffectiveSize> {
-    let asked = |name: &str| {
-        let written = facts.now.persisted.as_ref().and_then(|persisted| persisted.count(name));
-        written
-            .or_else(|| facts.now.configuration.number(name))
-            .or_else(|| facts.now.variables.count(name))
-            .map(|fact| fact.value)
-    };
-    let instances = asked("innodb_buffer_pool_instances");
-    let chunk = asked("innodb_buffer_pool_chunk_size");
-    let cpus = facts.observation.host().and_then(|host| host.cpus.as_ref()).map(|fact| fact.value);
-    Some(effective_pool_size(bytes, instances, chunk, cpus, facts.server()))
+/// What decides how a start rounds a size, besides the version: as written down for the next start,
+/// else as in force.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rounding<'o> {
+    instances: Option<u64>,
+    chunk_bytes: Option<u64>,
+    cpus: Option<u64>,
+    server: &'o innopool_target::Server,
+}
+
+impl<'o> Rounding<'o> {
+    /// The rounding of a server.
+    pub(crate) fn of(facts: &Facts<'o>) -> Self {
+        let asked = |name: &str| {
+            let written = facts.now.persisted.as_ref().and_then(|persisted| persisted.count(name));
+            written
+                .or_else(|| facts.now.configuration.number(name))
+                .or_else(|| facts.now.variables.count(name))
+                .map(|fact| fact.value)
+        };
+        let host = facts.observation.host();
+        Self {
+            instances: asked("innodb_buffer_pool_instances"),
+            chunk_bytes: asked("innodb_buffer_pool_chunk_size"),
+            cpus: host.and_then(|host| host.cpus.as_ref()).map(|fact| fact.value),
+            server: facts.server(),
+        }
+    }
+
+    /// The size a start with `bytes` would give.
+    pub(crate) fn effective(&self, bytes: u64) -> EffectiveSize {
+        effective_pool_size(bytes, self.instances, self.chunk_bytes, self.cpus, self.server)
+    }
 }
 
 /// Compares what was asked for with what is, or would be, in force.
@@ -46,9 +66,7 @@ pub(crate) fn judge(facts: &Facts<'_>, computed: fn(&str) -> Source) -> Verdict 
     if let Some(meant) = unit_slip(asked.value) {
         return slipped(facts, &asked, meant);
     }
-    let Some(effective) = effective(facts, asked.value) else {
-        return Verdict::unknown("flavour and version");
-    };
+    let effective = Rounding::of(facts).effective(asked.value);
     let rounded = match facts.now.variables.count(name) {
         // Only a size that came from this wish tells of its rounding.
         Some(now) if now.value == effective.size_bytes => now,

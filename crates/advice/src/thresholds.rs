@@ -221,6 +221,26 @@ pub const READ_AHEAD_WASTED: Threshold =
 /// Read-ahead worth judging.
 pub const READ_AHEAD_WORTH_A_LOOK: f64 = 10.0;
 
+/// Time of the work at a recommended size, over that at the best affordable one.
+///
+/// Five percent is what two runs of the same load differ by on a busy machine.
+pub const SIZE_WITHIN: f64 = 1.05;
+
+/// The same where a size is chosen anew, so that two percent are left for what a curve gets wrong
+/// of one size and not of the next.
+pub const SIZE_CHOSEN_WITHIN: f64 = 1.03;
+
+/// From here on more memory gives nothing that could be measured.
+pub const NOTHING_MORE_WITHIN: f64 = 1.005;
+
+/// The share of the pool that a shrink must give back: a quarter. A shrink stalls queries, and less
+/// memory than that is hardly missed elsewhere.
+pub const SHRINK_WORTH: f64 = 0.25;
+
+/// The share of the memory budget that a pool is grown to at most: what the rest of the server and
+/// other processes use changes from look to look by a few percent, and advice must not follow it.
+pub const BUDGET_GROWN_INTO: f64 = 0.97;
+
 /// All thresholds, in the order of the findings.
 pub const ALL: &[Threshold] = &[
     READ_COST,

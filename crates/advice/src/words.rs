@@ -89,6 +89,16 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// The text with a capital at its start, unless it starts with the name of a variable.
+pub(crate) fn sentence_start(text: &str) -> String {
+    let mut text = text.to_owned();
+    let is_name = text.split(' ').next().is_some_and(|word| word.contains('_'));
+    if let Some(first) = text.get_mut(..1).filter(|_| !is_name) {
+        first.make_ascii_uppercase();
+    }
+    text
+}
+
 /// Three digits that matter, without trailing zeros.
 fn short(value: f64) -> String {
     if value >= 99.95 {

@@ -4,6 +4,7 @@
 mod common;
 
 use common::Look;
+use innopool_advice::size::{Curve, CurvePoint, EvidenceLevel};
 use proptest::prelude::*;
 
 const STATUS: &[&str] = &[
@@ -53,6 +54,37 @@ fn borrowed<'p>(pairs: &'p [(&'static str, String)]) -> Vec<(&'p str, &'p str)> 
     pairs.iter().map(|(name, value)| (*name, value.as_str())).collect()
 }
 
+/// Mostly rates, and now and then what is none.
+fn rate() -> impl Strategy<Value = Option<f64>> {
+    let odd = prop::sample::select(vec![f64::NAN, f64::INFINITY, -1.0, 0.0, f64::MAX, 1e-300]);
+    prop::option::weighted(0.9, prop_oneof![4 => 0.0..1e6_f64, 1 => odd])
+}
+
+fn any_curve() -> impl Strategy<Value = Curve> {
+    let point = (number(), rate(), rate(), rate(), any::<bool>()).prop_map(
+        |(bytes, reads, low, high, bound_only)| CurvePoint {
+            pool_size_bytes: bytes,
+            disk_reads_per_second: reads,
+            disk_reads_low_per_second: low,
+            disk_reads_high_per_second: high,
+            bound_only,
+            ..CurvePoint::default()
+        },
+    );
+    let points = prop::collection::vec(point, 0..12);
+    (points, number(), rate(), rate(), prop::option::weighted(0.1, Just("it is off".to_owned())))
+        .prop_map(|(points, recorded, latency, statements, refused)| Curve {
+            level: EvidenceLevel::Capture,
+            made_from: "a recording".to_owned(),
+            recorded_size_bytes: recorded,
+            read_latency_seconds: latency,
+            statement_seconds_per_second: statements,
+            points,
+            refused_because: refused,
+            remarks: Vec::new(),
+        })
+}
+
 proptest! {
     #[test]
     fn is_answered_without_panic_and_within_bounds(
@@ -63,6 +95,7 @@ proptest! {
         last in values(STATUS),
         data in prop::option::of(number()),
         memory in prop::option::of(0..(1_u64 << 44)),
+        curve in prop::option::of(any_curve()),
     ) {
         let mut look = Look::server(version, "", size)
             .variables(&borrowed(&variables))
@@ -81,5 +114,16 @@ proptest! {
             prop_assert!(report.memory.pool_budget_bytes.is_none_or(|bytes| bytes <= memory));
         }
         prop_assert!(report.findings.iter().all(|finding| !finding.action.is_empty()));
+        // The same evidence for a size, with any curve or none.
+        let answer = look.size(curve.as_ref());
+        let Some(found) = &answer.recommendation else { return Ok(()) };
+        if let Some(ceiling) = answer.memory_budget.ceiling_bytes {
+            prop_assert!(found.pool_size_bytes <= ceiling, "{:?}", answer);
+            prop_assert!(found.high_bytes.is_none_or(|high| high <= ceiling));
+        }
+        prop_assert!(found.low_bytes.is_none_or(|low| low <= found.pool_size_bytes));
+        prop_assert!(found.high_bytes.is_none_or(|high| high >= found.pool_size_bytes));
+        prop_assert!(found.pool_size_bytes > 0 && !found.reasons.is_empty());
+        prop_assert_eq!(found.keep_current, answer.action.is_empty());
     }
 }

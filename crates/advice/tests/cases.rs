@@ -167,3 +167,32 @@ fn error_logs() {
         ],
     );
 }
+
+/// Every output gets an answer: today's size or another with its reasons, or what is missing.
+#[test]
+fn a_size_for_everything_collected() {
+    let Some(folder) = folder() else {
+        return;
+    };
+    let mut sizes = 0;
+    for sub_folder in ["status", "metrics", "cnf"] {
+        for entry in std::fs::read_dir(folder.join(sub_folder)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            let documents = read::read_bytes(&std::fs::read(&path).expect("a file"), &name);
+            let report = innopool_advice::size(&build::observe(&name, documents, Vec::new()), None);
+            match &report.recommendation {
+                Some(found) => {
+                    assert!(found.pool_size_bytes > 0 && !found.reasons.is_empty(), "{name}");
+                    // Without a machine's memory nothing strong is said.
+                    let grown = !found.keep_current;
+                    let asked = found.reasons.iter().any(|why| why.contains("--host-memory"));
+                    assert!(!grown || asked, "{name}: {found:?}");
+                    sizes += 1;
+                }
+                None => assert!(!report.remarks.is_empty(), "{name}"),
+            }
+        }
+    }
+    assert!(sizes > 20, "{sizes}");
+}

@@ -39,6 +39,11 @@ impl ProgressLine {
         ));
     }
 
+    /// Says how many sizes have been replayed.
+    pub(crate) fn replaying(&self, done: usize, sizes: usize) {
+        self.show(&format!("replaying {} ... {done} of {sizes} sizes", self.server));
+    }
+
     fn show(&self, text: &str) {
         if self.on {
             let mut stderr = io::stderr().lock();

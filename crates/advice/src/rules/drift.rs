@@ -187,7 +187,7 @@ fn same(facts: &Facts<'_>, name: &str, now: &str, next: &str) -> bool {
 
 /// The unit a start with `bytes` would round to.
 fn unit_at_start(facts: &Facts<'_>, bytes: u64) -> u64 {
-    crate::rounding::effective(facts, bytes).map_or(1, |effective| effective.unit_bytes)
+    crate::rounding::Rounding::of(facts).effective(bytes).unit_bytes
 }
 
 /// A persisted size that contradicts the option file, and wins at the next start.

@@ -79,6 +79,65 @@ pub(super) fn instances_ignored(facts: &Facts<'_>) -> Verdict {
     .found()
 }
 
+/// Threads that wait for the pool's latches.
+struct Contention {
+    /// Waits per second, while we watched.
+    waits: Option<Fact<f64>>,
+    /// Threads waiting at one moment.
+    waiters: Option<Fact<u64>>,
+    /// Either is too much.
+    seen: bool,
+}
+
+impl Contention {
+    fn of(facts: &Facts<'_>) -> Self {
+        let waits = facts.watched().and_then(|interval| interval.latch_waits_per_second.clone());
+        let waiters = facts.now.innodb_status.as_ref().and_then(|text| {
+            text.pool_latch_waiters.map(|count| Fact::new(count, text.source("SEMAPHORES")))
+        });
+        let seen = waits.as_ref().is_some_and(|waits| LATCH_WAITS.judge(waits.value).is_some())
+            || waiters.as_ref().is_some_and(|waiters| waiters.value >= 4);
+        Self { waits, waiters, seen }
+    }
+}
+
+/// Instances where those in use are fought over.
+fn more_instances(instances: u64, possible: u64) -> u64 {
+    possible.min(8).max(instances.saturating_mul(2)).min(64)
+}
+
+/// The number that goes with a pool of `size_bytes` where it is not the one in use, with the reason
+/// and what that rests on.
+pub(crate) fn wanted(
+    facts: &Facts<'_>,
+    size_bytes: u64,
+) -> Option<(u64, &'static str, Vec<EvidenceItem>)> {
+    if !facts.dialect.has_instances() || size_bytes < GIB {
+        return None;
+    }
+    let possible = rule_of_thumb(size_bytes);
+    let instances = facts.pool.instances.as_ref()?;
+    let contention = Contention::of(facts);
+    if contention.seen && instances.value < possible {
+        let waits = contention
+            .waits
+            .map(|waits| EvidenceItem::of("latch_waits_per_second", "per_second", &waits));
+        let waiters = contention
+            .waiters
+            .map(|waiters| EvidenceItem::of("pool_latch_waiters", "threads", &waiters));
+        let reason = "Threads queue for the pool's latches, and each instance has its own.";
+        let evidence = waits.into_iter().chain(waiters).collect();
+        return Some((more_instances(instances.value, possible), reason, evidence));
+    }
+    let asked = asked(facts).filter(|asked| asked.value > possible)?;
+    let origin = facts.now.variables.get("innodb_buffer_pool_instances").map(|v| &v.origin);
+    if matches!(origin, Some(Origin::Compiled | Origin::Auto)) {
+        return None;
+    }
+    let reason = "Instances below 1 GB each only split the reserve of free pages.";
+    Some((possible, reason, vec![EvidenceItem::of("instances_set", "instances", &asked)]))
+}
+
 /// Threads wait for the pool's latches, and more instances would spread them.
 pub(super) fn instances_too_few(facts: &Facts<'_>) -> Verdict {
     if !facts.dialect.has_instances() {
@@ -95,19 +154,14 @@ pub(super) fn instances_too_few(facts: &Facts<'_>) -> Verdict {
             words::bytes(size.value)
         ));
     }
-    let waits = facts.watched().and_then(|interval| interval.latch_waits_per_second.as_ref());
-    let waiters = facts.now.innodb_status.as_ref().and_then(|text| {
-        text.pool_latch_waiters.map(|count| Fact::new(count, text.source("SEMAPHORES")))
-    });
-    let contended = waits.is_some_and(|waits| LATCH_WAITS.judge(waits.value).is_some())
-        || waiters.as_ref().is_some_and(|waiters| waiters.value >= 4);
-    if !contended {
-        return match (waits, &waiters) {
+    let Contention { waits, waiters, seen } = Contention::of(facts);
+    if !seen {
+        return match (&waits, &waiters) {
             (None, None) => Verdict::unknown("waits for the pool's latches"),
             _ => Verdict::fine("no contention seen on the pool's latches"),
         };
     }
-    let wanted = possible.min(8).max(instances.value * 2).min(64);
+    let wanted = more_instances(instances.value, possible);
     Finding::new(
         "instances-too-few",
         Severity::Warning,
@@ -119,7 +173,7 @@ pub(super) fn instances_too_few(facts: &Facts<'_>) -> Verdict {
         ),
     )
     .because("Each instance has its own lists and latches; the memory is divided, not multiplied.")
-    .with("latch_waits_per_second", "per_second", waits)
+    .with("latch_waits_per_second", "per_second", waits.as_ref())
     .with("pool_latch_waiters", "threads", waiters.as_ref())
     .with("instances", "instances", Some(instances))
     .with("pool_size_bytes", "bytes", Some(size))

@@ -6,11 +6,11 @@ use crate::finding::Verdict;
 
 pub(crate) mod counters;
 mod drift;
-mod instances;
+pub(crate) mod instances;
 mod memory;
 mod resize;
 mod scans;
-mod size;
+pub(crate) mod size;
 mod warmup;
 pub(crate) mod writes;
 

@@ -20,7 +20,7 @@ const DEFAULT_SIZE_BYTES: u64 = 128 * MIB;
 const TINY_POOL_BYTES: u64 = 64 * MIB;
 
 /// Reads are waited for more than they should be.
-pub(super) fn pool_too_small(facts: &Facts<'_>) -> Verdict {
+pub(crate) fn pool_too_small(facts: &Facts<'_>) -> Verdict {
     let Some(size) = facts.pool.size_bytes.as_ref() else {
         return Verdict::unknown("the pool's size");
     };
@@ -181,7 +181,7 @@ fn action(facts: &Facts<'_>, size_bytes: u64) -> String {
 }
 
 /// The statement that sets the pool's size on this server, and how to follow it.
-pub(super) fn set_size(facts: &Facts<'_>, bytes: u64) -> String {
+pub(crate) fn set_size(facts: &Facts<'_>, bytes: u64) -> String {
     let dialect = &facts.dialect;
     let name = "innodb_buffer_pool_size";
     let ceiling = facts.now.variables.count("innodb_buffer_pool_size_max");

@@ -149,15 +149,22 @@ fn slow_cleaner(facts: &Facts<'_>) -> Option<SlowCleaner> {
 
 /// Raises io_capacity to twice what it is, at least to what flash gives.
 pub(crate) fn more_io_capacity(facts: &Facts<'_>) -> String {
-    let now = facts.now.setting_bytes("innodb_io_capacity").map_or(200, |fact| fact.value);
-    let max = facts.now.setting_bytes("innodb_io_capacity_max").map_or(0, |fact| fact.value);
-    let wanted = now.saturating_mul(2).clamp(1_000, 100_000);
+    let (wanted, wanted_max) = wanted_io_capacity(facts);
     let mut lines = vec!["raise the page cleaner's rate, if the disk has it".to_owned()];
-    if max < wanted.saturating_mul(2) {
-        lines.push(facts.dialect.set("innodb_io_capacity_max", &(wanted * 2).to_string()));
+    if let Some(max) = wanted_max {
+        lines.push(facts.dialect.set("innodb_io_capacity_max", &max.to_string()));
     }
     lines.push(facts.dialect.set("innodb_io_capacity", &wanted.to_string()));
     lines.join("\n")
+}
+
+/// Twice the page cleaner's rate, and its maximum where that has to follow.
+pub(crate) fn wanted_io_capacity(facts: &Facts<'_>) -> (u64, Option<u64>) {
+    let now = facts.now.setting_bytes("innodb_io_capacity").map_or(200, |fact| fact.value);
+    let max = facts.now.setting_bytes("innodb_io_capacity_max").map_or(0, |fact| fact.value);
+    let wanted = now.saturating_mul(2).clamp(1_000, 100_000);
+    let wanted_max = wanted.saturating_mul(2);
+    (wanted, (max < wanted_max).then_some(wanted_max))
 }
 
 /// Many pages are dirty, and stay so or become more.
@@ -272,7 +279,7 @@ fn is_rising(samples: &[(f64, f64)]) -> bool {
 }
 
 /// The page cleaner is held back by its setting.
-pub(super) fn io_capacity_low(facts: &Facts<'_>) -> Verdict {
+pub(crate) fn io_capacity_low(facts: &Facts<'_>) -> Verdict {
     let Some(capacity) = facts.now.setting_bytes("innodb_io_capacity") else {
         return Verdict::unknown("innodb_io_capacity");
     };

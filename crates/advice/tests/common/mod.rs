@@ -2,7 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
-use innopool_advice::{Finding, Report, Severity, check};
+use innopool_advice::size::{Curve, CurvePoint, EvidenceLevel};
+use innopool_advice::{Finding, Report, Severity, SizeReport, check, size};
 use innopool_target::observation::{Content, Document};
 use innopool_target::{Table, build};
 
@@ -219,6 +220,10 @@ impl Look {
         check(&build::observe("test", self.documents.clone(), Vec::new()))
     }
 
+    pub fn size(&self, curve: Option<&Curve>) -> SizeReport {
+        size(&build::observe("test", self.documents.clone(), Vec::new()), curve)
+    }
+
     /// The finding of a code, if raised.
     pub fn finding(&self, code: &str) -> Option<Finding> {
         self.report().findings.into_iter().find(|finding| finding.code == code)
@@ -260,4 +265,25 @@ pub fn name_value(pairs: &[(&str, &str)]) -> Table {
         table.push([Some((*name).to_owned()), Some((*value).to_owned())]);
     }
     table
+}
+
+/// A curve of `(size, low, estimate, high)`, recorded at the first size.
+pub fn curve(rows: &[(u64, f64, f64, f64)]) -> Curve {
+    let point = |(bytes, low, estimate, high): &(u64, f64, f64, f64)| CurvePoint {
+        pool_size_bytes: *bytes,
+        disk_reads_per_second: Some(*estimate),
+        disk_reads_low_per_second: Some(*low),
+        disk_reads_high_per_second: Some(*high),
+        ..CurvePoint::default()
+    };
+    Curve {
+        level: EvidenceLevel::Capture,
+        made_from: "60 s of page accesses".to_owned(),
+        recorded_size_bytes: rows.first().map_or(0, |row| row.0),
+        read_latency_seconds: Some(0.0001),
+        statement_seconds_per_second: Some(1.5),
+        points: rows.iter().map(point).collect(),
+        refused_because: None,
+        remarks: Vec::new(),
+    }
 }

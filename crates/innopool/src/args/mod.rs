@@ -5,6 +5,7 @@
 //! files, into what the program needs.
 
 mod refused;
+mod size;
 mod target;
 mod values;
 
@@ -18,6 +19,7 @@ use crate::render::Format;
 
 pub(crate) use refused::Refusal;
 pub(crate) use refused::explain as explain_refusal;
+pub(crate) use size::SizeArgs;
 pub(crate) use target::TargetArgs;
 pub(crate) use values::parse_account;
 
@@ -41,6 +43,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(CheckArgs),
+    Size(SizeArgs),
     Collect(CollectArgs),
     Explain(ExplainArgs),
     Grants(GrantsArgs),
@@ -175,6 +178,8 @@ pub(crate) enum GrantedCommand {
     Check,
     /// To save what check reads: the same privileges
     Collect,
+    /// To recommend a size from what check reads: the same privileges
+    Size,
 }
 
 /// Kinds of server that differ in their privileges.

@@ -121,6 +121,18 @@ pub(crate) struct TargetArgs {
     pub(crate) skip_status_text: bool,
 }
 
+impl TargetArgs {
+    /// True when something says which server or which files; else it is the one that the client's
+    /// option files name.
+    pub(crate) fn names_one(&self) -> bool {
+        let words = [&self.host, &self.socket, &self.user, &self.defaults_file, &self.login_path];
+        self.target.is_some()
+            || !self.from.is_empty()
+            || self.port.is_some()
+            || words.into_iter().any(Option::is_some)
+    }
+}
+
 /// A URL as typed. It may hold a password, so it never shows.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Url(pub(crate) String);

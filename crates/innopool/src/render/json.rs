@@ -1,12 +1,12 @@
-//! The report for programs.
+//! An answer for programs.
 
-use innopool_advice::Report;
+use serde::Serialize;
 
-/// The report as `innopool.check/1`, indented, with a newline at its end.
-pub(super) fn report(report: &Report) -> String {
-    // Serialising can fail only for maps whose keys are not text and for writers that fail; a
-    // report is structs with named fields, written to memory.
-    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+/// An answer as JSON, indented, with a newline at its end.
+pub(super) fn text(answer: &impl Serialize) -> String {
+    // Serialising can fail only for maps whose keys are not text and for writers that fail; an
+    // answer is structs with named fields, written to memory.
+    let mut text = serde_json::to_string_pretty(answer).unwrap_or_default();
     text.push('\n');
     text
 }

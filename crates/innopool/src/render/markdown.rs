@@ -103,7 +103,7 @@ fn rest(out: &mut Vec<String>, report: &Report, page: Page) {
 }
 
 /// A table, or nothing when it has no rows.
-fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Option<String> {
+pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Option<String> {
     let mut lines =
         vec![format!("| {} |", head.join(" | ")), format!("|{}", "---|".repeat(head.len()))];
     lines.extend(rows.map(|cells| format!("| {} |", cells.join(" | "))));
@@ -111,7 +111,7 @@ fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Option<Strin
 }
 
 /// A code block whose fence is longer than any run of backticks in it.
-fn code_block(lines: &[&str]) -> Option<String> {
+pub(super) fn code_block(lines: &[&str]) -> Option<String> {
     if lines.is_empty() {
         return None;
     }
@@ -124,7 +124,7 @@ fn code_block(lines: &[&str]) -> Option<String> {
 
 /// Text that shows as itself wherever it stands: markup characters are escaped. An underscore
 /// inside a word is none.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let text = plain(text);
     let mut before = ' ';

@@ -12,11 +12,14 @@ mod json;
 mod layout;
 mod markdown;
 mod server;
+mod size;
+mod size_markdown;
+mod size_table;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use innopool_advice::Report;
+use innopool_advice::{Report, SizeReport};
 
 pub(crate) use explain::{entry as explain_entry, list as explain_list};
 pub(crate) use layout::{Page, Paper, plain};
@@ -27,7 +30,7 @@ pub(crate) enum Format {
     /// A page for a person
     #[default]
     Text,
-    /// For programs: schema innopool.check/1
+    /// For programs
     Json,
     /// For pasting in a ticket
     Markdown,
@@ -37,7 +40,16 @@ pub(crate) enum Format {
 pub(crate) fn report(report: &Report, format: Format, page: Page) -> String {
     match format {
         Format::Text => text::report(report, page),
-        Format::Json => json::report(report),
+        Format::Json => json::text(report),
         Format::Markdown => markdown::report(report, page),
+    }
+}
+
+/// Writes a recommended size in a format; the result ends with a newline.
+pub(crate) fn size(report: &SizeReport, format: Format, page: Page) -> String {
+    match format {
+        Format::Text => size::report(report, page),
+        Format::Json => json::text(report),
+        Format::Markdown => size_markdown::report(report),
     }
 }

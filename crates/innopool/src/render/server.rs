@@ -1,25 +1,34 @@
 //! The head of every page: which server, how long it is up, how it was looked at; and the few
 //! figures of its pool that a person wants to see whatever was found.
 
-use innopool_advice::report::{Basis, Report};
+use innopool_advice::report::{Basis, PoolReport, Report, ServerReport};
 use innopool_advice::words;
 
 use super::layout::plain;
 
 /// `MySQL 8.0.36, up 41 days; watched for 10 s`.
 pub(super) fn description(report: &Report) -> String {
-    let mut text = version(report);
-    if let Some(seconds) = report.server.uptime_seconds {
+    described(&report.server, report.basis, report.interval_seconds)
+}
+
+/// The same from its parts.
+pub(super) fn described(
+    server: &ServerReport,
+    basis: Basis,
+    interval_seconds: Option<f64>,
+) -> String {
+    let mut text = version(server);
+    if let Some(seconds) = server.uptime_seconds {
         text.push_str(", up ");
         text.push_str(&words::duration(seconds as f64));
     }
     text.push_str("; ");
-    text.push_str(&looked(report));
+    text.push_str(&looked(basis, interval_seconds));
     text
 }
 
-fn looked(report: &Report) -> String {
-    match (report.basis, report.interval_seconds) {
+fn looked(basis: Basis, interval_seconds: Option<f64>) -> String {
+    match (basis, interval_seconds) {
         (Basis::Interval, Some(seconds)) => format!("watched for {}", words::duration(seconds)),
         (Basis::Interval, None) => "watched for a while".to_owned(),
         (Basis::SinceStart, _) => "counted since it started".to_owned(),
@@ -27,15 +36,15 @@ fn looked(report: &Report) -> String {
     }
 }
 
-fn version(report: &Report) -> String {
-    let flavor = match report.server.flavor {
+fn version(server: &ServerReport) -> String {
+    let flavor = match server.flavor {
         "mysql" => "MySQL",
         "mariadb" => "MariaDB",
         "percona" => "Percona Server",
         _ => "unknown server",
     };
-    match &report.server.version {
-        Some(version) => format!("{flavor} {}", short_version(report.server.flavor, version)),
+    match &server.version {
+        Some(version) => format!("{flavor} {}", short_version(server.flavor, version)),
         None => flavor.to_owned(),
     }
 }
@@ -54,14 +63,13 @@ fn short_version(flavor: &str, version: &str) -> String {
 
 /// Labelled figures of the pool: size and state, reads, memory. Only what is known.
 pub(super) fn figures(report: &Report) -> Vec<(&'static str, String)> {
-    [("Pool", pool(report)), ("Reads", reads(report)), ("Memory", memory(report))]
+    [("Pool", pool(&report.pool)), ("Reads", reads(&report.pool)), ("Memory", memory(report))]
         .into_iter()
         .filter(|(_, text)| !text.is_empty())
         .collect()
 }
 
-fn pool(report: &Report) -> String {
-    let pool = &report.pool;
+pub(super) fn pool(pool: &PoolReport) -> String {
     let mut parts = Vec::new();
     if let Some(size) = pool.size_bytes {
         parts.push(words::bytes(size));
@@ -83,8 +91,7 @@ fn pool(report: &Report) -> String {
     parts.join(", ")
 }
 
-fn reads(report: &Report) -> String {
-    let pool = &report.pool;
+pub(super) fn reads(pool: &PoolReport) -> String {
     let mut parts = Vec::new();
     if let Some(requests) = pool.read_requests_per_second {
         parts.push(format!("{} page requests/s", words::rate(requests)));

@@ -1,6 +1,7 @@
 //! Pages as they come out, from reports built here: healthy, one finding, many, extremes.
 
 mod reports;
+mod sizes;
 
 use super::{Format, Page, report};
 use innopool_advice::Report;

@@ -2,8 +2,7 @@
 
 use innopool_target::build;
 
-use super::look::{self, Look};
-use super::saved;
+use super::look::Look;
 use crate::args::CheckArgs;
 use crate::environment::Environment;
 use crate::exit::{Exit, Failure};
@@ -17,19 +16,8 @@ use crate::{render, terminal};
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<Exit, Failure> {
     let target = target::resolve(&args.target, environment)?;
     let live = matches!(target, Target::Live { .. });
-    let look = match target {
-        Target::Live { login, limits } => look::look(
-            &login,
-            limits,
-            look::Options {
-                interval: args.interval.interval,
-                skip_status_text: args.target.skip_status_text,
-                host_memory: args.target.host_memory,
-            },
-        )?,
-        Target::Saved(paths) => saved::read(&paths, args.target.host_memory)?,
-    };
-    let Look { name, documents, not_read } = look;
+    let Look { name, documents, not_read } =
+        super::evidence(target, &args.target, args.interval.interval)?;
     let report = innopool_advice::check(&build::observe(&name, documents, not_read));
     let page = terminal::page(environment, args.verbose, live);
     terminal::print(&render::report(&report, args.format, page))?;

@@ -30,6 +30,7 @@ pub(crate) fn run(args: &GrantsArgs, environment: &Environment) -> Result<Exit, 
         GrantedCommand::Collect => {
             "innopool collect reads what check reads, with the same privileges."
         }
+        GrantedCommand::Size => "innopool size reads what check reads, with the same privileges.",
     };
     let mut sql = Paper::new(terminal::page(environment, false, true));
     sql.commented("-- ", purpose);

@@ -14,10 +14,15 @@ use crate::render::{self, Format, Page};
 const PAGE: Page = Page { width: 80, colour: false, verbose: true, live: false };
 
 fn answers(look: Look) -> Vec<String> {
-    let report = innopool_advice::check(&build::observe(&look.name, look.documents, look.not_read));
+    let observation = build::observe(&look.name, look.documents, look.not_read);
+    let report = innopool_advice::check(&observation);
+    let size = innopool_advice::size(&observation, None);
     [Format::Json, Format::Text, Format::Markdown]
-        .map(|format| render::report(&report, format, PAGE))
-        .to_vec()
+        .into_iter()
+        .flat_map(|format| {
+            [render::report(&report, format, PAGE), render::size(&size, format, PAGE)]
+        })
+        .collect()
 }
 
 fn a_saved_look_gives_the_same_report(kind: Kind, options: Options) {
